@@ -7,12 +7,12 @@
  * which name who came (for administrators alone). */
 #include "base/process.h"
 #include "monitor/facts.h"
+#include "monitor/numbers.h"
 #include "monitor/speaker.h"
 #include "rt/layers.h"
 #include "rt/thread.h"
 #include "sensors/sensors.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,37 +40,22 @@ static int64_t now_ns(clockid_t clock)
     return clock_gettime(clock, &t) ? 0 : (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* As the kernel lists them: small numbers first; of more than there is room for the last. `dropped`: the others. */
-static size_t list(uint32_t *pids, size_t *dropped)
+/* Of more than there is room for the last. `dropped`: the others. */
+struct listing {
+    uint32_t *pids;
+    size_t count, dropped;
+};
+
+static void list(void *context, uint32_t pid)
 {
-    int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    _Alignas(struct fv_chunk_header) char piece[8192];
-    size_t count = 0;
-    long bytes;
+    struct listing *l = context;
 
-    struct entry { /* getdents64(2) */
-        uint64_t inode, offset;
-        uint16_t bytes;
-        uint8_t type;
-        char name[];
-    };
-    while (fd >= 0 && (bytes = syscall(SYS_getdents64, fd, piece, sizeof(piece))) > 0)
-        for (long at = 0; at < bytes;) {
-            const struct entry *e = (const void *)(piece + at);
-
-            at += e->bytes;
-            if (e->name[0] <= '0' || e->name[0] > '9')
-                continue;
-            if (count == MOST) {
-                memmove(pids, pids + MOST / 2, MOST / 2 * sizeof(*pids));
-                *dropped += MOST / 2;
-                count = MOST / 2;
-            }
-            pids[count++] = (uint32_t)strtoul(e->name, NULL, 10);
-        }
-    if (fd >= 0)
-        close(fd);
-    return count;
+    if (l->count == MOST) {
+        memmove(l->pids, l->pids + MOST / 2, MOST / 2 * sizeof(*l->pids));
+        l->dropped += MOST / 2;
+        l->count = MOST / 2;
+    }
+    l->pids[l->count++] = pid;
 }
 
 /* Its line in /proc, proc(5): fields 14 and 15, 22, 39. A name may have any characters. */
@@ -97,14 +82,16 @@ static bool read_process(uint32_t pid, struct process *out)
 /* Newest first, for as long as it may take. `missed`: those that it did not come to. */
 static size_t look(struct process *out, size_t *missed)
 {
-    uint32_t *pids = fv_memory_new(MOST * sizeof(*pids));
+    struct listing l = { .pids = fv_memory_new(MOST * sizeof(*l.pids)) };
     int64_t stop_ns = now_ns(CLOCK_MONOTONIC) + LOOK_NS;
-    size_t dropped = 0, left = pids ? list(pids, &dropped) : 0, found = 0;
+    size_t left, found = 0;
 
-    for (; left > 0 && (left % 16 || now_ns(CLOCK_MONOTONIC) < stop_ns); left--)
-        found += pids[left - 1] != (uint32_t)getpid() && read_process(pids[left - 1], &out[found]);
-    *missed = left + dropped;
-    fv_memory_free(pids, MOST * sizeof(*pids));
+    if (l.pids)
+        fv_numbers_in("/proc", list, &l);
+    for (left = l.count; left > 0 && (left % 16 || now_ns(CLOCK_MONOTONIC) < stop_ns); left--)
+        found += l.pids[left - 1] != (uint32_t)getpid() && read_process(l.pids[left - 1], &out[found]);
+    *missed = left + l.dropped;
+    fv_memory_free(l.pids, MOST * sizeof(*l.pids));
     return found;
 }
 

@@ -4,9 +4,9 @@
 #include "monitor/place.h"
 #include "base/process.h"
 #include "monitor/facts.h"
+#include "monitor/numbers.h"
 #include "sensors/sensors.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ struct mask {
 
 struct look {
     pid_t self;                 /* the calling thread */
+    uint32_t parent, pid;       /* our parent; the process that is looked at */
     struct mask allowed, taken; /* taken: by threads that are pinned */
 };
 
@@ -51,31 +52,6 @@ static void set(struct mask *m, unsigned long cpu)
 
 /* ---- who is pinned ---- */
 
-/* Names in a folder that are numbers. */
-static void each_number(const char *path, void (*take)(struct look *, uint32_t, uint32_t), struct look *l, uint32_t of)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    _Alignas(uint64_t) char piece[4096];
-    long bytes;
-
-    struct entry { /* getdents64(2) */
-        uint64_t inode, offset;
-        uint16_t bytes;
-        uint8_t type;
-        char name[];
-    };
-    while (fd >= 0 && (bytes = syscall(SYS_getdents64, fd, piece, sizeof(piece))) > 0)
-        for (long at = 0; at < bytes;) {
-            const struct entry *e = (const void *)(piece + at);
-
-            at += e->bytes;
-            if (e->name[0] > '0' && e->name[0] <= '9')
-                take(l, of, (uint32_t)strtoul(e->name, NULL, 10));
-        }
-    if (fd >= 0)
-        close(fd);
-}
-
 /* One like the caller, of another job. */
 static bool reads_sensors(uint32_t pid, uint32_t tid)
 {
@@ -85,14 +61,15 @@ static bool reads_sensors(uint32_t pid, uint32_t tid)
     return fv_file_read(path, name, sizeof(name)) > 0 && !strcmp(name, FV_SENSORS_THREAD "\n");
 }
 
-static void take_thread(struct look *l, uint32_t pid, uint32_t tid)
+static void take_thread(void *look, uint32_t tid)
 {
+    struct look *l = look;
     struct mask m = { { 0 } };
 
     if ((pid_t)tid == l->self || syscall(SYS_sched_getaffinity, tid, sizeof(m), &m) <= 0)
         return;
     struct mask elsewhere = without(&l->allowed, &m);
-    if (!any(&elsewhere) || reads_sensors(pid, tid))
+    if (!any(&elsewhere) || reads_sensors(l->pid, tid))
         return;
     for (int i = 0; i < WORDS; i++)
         l->taken.words[i] |= m.words[i] & l->allowed.words[i];
@@ -102,16 +79,18 @@ static void take_process(struct look *l, uint32_t pid)
 {
     char path[40];
 
+    l->pid = pid;
     snprintf(path, sizeof(path), "/proc/%u/task", pid);
-    each_number(path, take_thread, l, pid);
+    fv_numbers_in(path, take_thread, l);
 }
 
 /* Children of one thread of our parent. */
-static void take_children(struct look *l, uint32_t pid, uint32_t tid)
+static void take_children(void *look, uint32_t tid)
 {
+    struct look *l = look;
     char path[64], text[8192];
 
-    snprintf(path, sizeof(path), "/proc/%u/task/%u/children", pid, tid);
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/children", l->parent, tid);
     if (fv_file_read(path, text, sizeof(text)) <= 0)
         return;
     for (char *at = text, *end; *at; at = end) {
@@ -163,8 +142,7 @@ static enum fv_sensor_place_kind choose(const struct look *l, struct mask *out)
 
 void fv_place_look(struct fv_sensor_place *place)
 {
-    struct look l = { .self = (pid_t)syscall(SYS_gettid) };
-    uint32_t parent = (uint32_t)getppid();
+    struct look l = { .self = (pid_t)syscall(SYS_gettid), .parent = (uint32_t)getppid() };
     struct mask chosen;
     char path[40];
 
@@ -173,9 +151,9 @@ void fv_place_look(struct fv_sensor_place *place)
     if (syscall(SYS_sched_getaffinity, 0, sizeof(l.allowed), &l.allowed) <= 0)
         return;
     take_process(&l, (uint32_t)getpid());
-    snprintf(path, sizeof(path), "/proc/%u/task", parent);
-    if (parent > 1) /* those of the first process have nothing in common */
-        each_number(path, take_children, &l, parent);
+    snprintf(path, sizeof(path), "/proc/%u/task", l.parent);
+    if (l.parent > 1) /* those of the first process have nothing in common */
+        fv_numbers_in(path, take_children, &l);
     place->kind = choose(&l, &chosen);
     syscall(SYS_sched_setaffinity, 0, sizeof(chosen), &chosen);
     memcpy(place->processors, chosen.words, sizeof(place->processors));
