@@ -3,8 +3,8 @@
  * turns (ordered, doacross), tasks, criticals, locks. Each barrier of a team is one object, named by the
  * region's function; a critical by its variable, the nameless one by libgomp's function.
  *
- * Locks are tried first. Criticals have no try: we count who is inside, and read the clock only if somebody
- * is. What may wait or not, and cannot be asked, has waited if it took a microsecond.
+ * Locks are tried first. Criticals have no try: we count who is inside, and who has left. What may wait or not, and
+ * cannot be asked, has waited if it took a microsecond. Nobody waits at a barrier alone.
  */
 #include "threads/omp_work.h"
 #include "threads/solo.h"
@@ -41,6 +41,14 @@ static bool is_last_of(struct fv_omp_team *team, uint64_t arrivals, const struct
         return false;
     __atomic_store_n(&team->last, is_known ? s->thread->id + 1 : 0, __ATOMIC_RELAXED);
     return is_known;
+}
+
+/* Of a thread of no team that is recorded: it may be one of many all the same. */
+static bool is_alone(struct fv_call_place site)
+{
+    if (__atomic_load_n(&fv_omp_is_told, __ATOMIC_RELAXED))
+        return fv_ompt_is_alone();
+    return fv_omp_next(site.return_address)->omp_get_num_threads() == 1;
 }
 
 static uint64_t arrive(struct fv_omp_team *team)
@@ -82,6 +90,8 @@ struct fv_omp_scope fv_omp_scope_begin(struct fv_call_place site, bool is_barrie
         fv_gate_arrive(0);
     if (scope.team)
         scope.is_last = is_last_of(scope.team, arrive(scope.team), s);
+    else if (is_barrier)
+        scope.is_last = is_alone(site);
     scope.worked = fv_omp_worked;
     fv_omp_worked = 0;
     scope.wait = wait_begin(s, m, site);
@@ -265,9 +275,12 @@ FV_PUBLIC void GOMP_single_copy_end(void *data)
 
     if (m && FV_UNLIKELY(m->team->solo))
         fv_gate_arrive(0);
-    struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);
+    struct fv_call_place site = FV_CALL_SITE();
+    struct fv_omp_scope scope = fv_omp_scope_begin(site, false);
 
-    if (scope.wait.s && m) {
+    if (scope.wait.s && !m) {
+        scope.is_last = is_alone(site);
+    } else if (scope.wait.s) {
         scope.team = m->team;
         scope.is_last = is_last_of(m->team, __atomic_load_n(&m->team->arrivals, __ATOMIC_RELAXED), scope.wait.s);
     }
@@ -288,10 +301,11 @@ FV_PUBLIC void GOMP_workshare_task_reduction_unregister(bool cancelled)
 /* ---- criticals ---- */
 
 #define INSIDE 1024
-/* Threads that came, by a hash of the critical: two may share a counter. */
+#define LEFT   (UINT64_C(1) << 32)
+/* By a hash of the critical: two may share one. */
 static struct inside {
-    int32_t count __attribute__((aligned(64)));
-    const void *critical; /* the first one's */
+    uint64_t threads __attribute__((aligned(64))); /* that came and did not leave; LEFT times those that left */
+    const void *critical;                          /* the first one's */
 } inside[INSIDE];
 
 static struct inside *inside_of(const void *critical)
@@ -306,6 +320,7 @@ struct entry {
     const void *critical;
     struct fv_call_place site;
     uint64_t begin;
+    uint32_t left; /* how many threads had */
     bool waits;
 };
 
@@ -313,10 +328,12 @@ static struct entry critical_begin(const void *critical, struct fv_call_place si
 {
     struct entry e = { .s = fv_sync_enter(), .critical = critical, .site = site };
     struct inside *in = inside_of(critical);
-    bool is_first = !__atomic_fetch_add(&in->count, 1, __ATOMIC_RELAXED);
+    uint64_t before = __atomic_fetch_add(&in->threads, 1, __ATOMIC_RELAXED);
+    bool is_first = !(uint32_t)before;
 
     if (is_first)
         __atomic_store_n(&in->critical, critical, __ATOMIC_RELAXED);
+    e.left = (uint32_t)(before / LEFT);
     e.waits = e.s && !is_first && __atomic_load_n(&in->critical, __ATOMIC_RELAXED) == critical;
     if (FV_UNLIKELY(e.waits))
         e.wait = fv_sync_wait_begin(e.s, critical, FV_SYNC_OMP, FV_SYNC_LOCK, site);
@@ -325,11 +342,17 @@ static struct entry critical_begin(const void *critical, struct fv_call_place si
     return e;
 }
 
-/* The first to come may be overtaken; or another critical's counter is this one's, too. */
-static FV_COLD void waited_after_all(const struct entry *e)
+/* The first to come may be overtaken; or another critical's counter is this one's, too. If nobody has left since then,
+ * it was kept from going on, but not by a thread inside. */
+static FV_COLD void took_long(const struct entry *e)
 {
-    struct fv_sync_wait w = fv_sync_wait_begin(e->s, e->critical, FV_SYNC_OMP, FV_SYNC_LOCK, e->site);
+    uint64_t now = __atomic_load_n(&inside_of(e->critical)->threads, __ATOMIC_RELAXED);
 
+    if ((uint32_t)(now / LEFT) == e->left) {
+        fv_sync_acquired(e->s, e->critical, FV_SYNC_OMP, FV_SYNC_LOCK, e->site);
+        return;
+    }
+    struct fv_sync_wait w = fv_sync_wait_begin(e->s, e->critical, FV_SYNC_OMP, FV_SYNC_LOCK, e->site);
     w.begin = e->begin;
     fv_sync_wait_end(&w, FV_SYNC_GOT_LOCK);
 }
@@ -341,14 +364,14 @@ static void critical_got(const struct entry *e)
     if (FV_UNLIKELY(e->waits))
         fv_sync_wait_end(&e->wait, FV_SYNC_GOT_LOCK);
     else if (FV_UNLIKELY(fv_ticks() - e->begin > fv_omp_microsecond()))
-        waited_after_all(e);
+        took_long(e);
     else
         fv_sync_acquired(e->s, e->critical, FV_SYNC_OMP, FV_SYNC_LOCK, e->site);
 }
 
 static uint64_t critical_leaving(const void *critical)
 {
-    __atomic_fetch_sub(&inside_of(critical)->count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&inside_of(critical)->threads, LEFT - 1, __ATOMIC_RELAXED);
     return fv_sync_releasing();
 }
 

@@ -56,6 +56,7 @@ struct fv_ompt {
 static FV_TLS unsigned depth;        /* regions that the thread has forked, and not joined; also those that are not
                                       * recorded */
 static fv_ompt_task_info *task_info; /* NULL: it has none */
+static fv_ompt_parallel_info *parallel_info;
 static char explicit_task;           /* its address marks explicit tasks of which no more is known */
 
 /* ---- places ---- */
@@ -220,6 +221,13 @@ static void begin_wait(bool is_barrier, const union fv_ompt_data *task, const vo
         return;
     open->perhaps = !is_barrier;
     open->scope = fv_omp_scope_begin(site, is_barrier);
+}
+
+bool fv_ompt_is_alone(void)
+{
+    int size = 0;
+
+    return parallel_info && parallel_info(0, NULL, &size) == 2 && size == 1;
 }
 
 /* Of a team that is recorded; GCC's members have said so themselves. */
@@ -467,6 +475,7 @@ static int initialize(fv_ompt_lookup *lookup, int device, union fv_ompt_data *to
         return 0;
     fv_sync_ignore_runtime((uintptr_t)set);
     task_info = (fv_ompt_task_info *)lookup("ompt_get_task_info");
+    parallel_info = (fv_ompt_parallel_info *)lookup("ompt_get_parallel_info");
 #define SET(event, number, parameters)             \
     {                                              \
         void(*callback) parameters = on_##event;   \

@@ -115,6 +115,7 @@ typedef fv_ompt_function *fv_ompt_lookup(const char *name);
 typedef int fv_ompt_set(int event, fv_ompt_function *callback);
 typedef int fv_ompt_task_info(int ancestor, int *flags, union fv_ompt_data **task, struct fv_ompt_frame **frame,
                               union fv_ompt_data **parallel, int *thread);
+typedef int fv_ompt_parallel_info(int ancestor, union fv_ompt_data **parallel, int *team_size);
 
 /* Of target regions a runtime is asked for one of two events: 5.0 has the first alone. */
 #define FV_OMPT_ON_TARGET     8

@@ -14,6 +14,7 @@
  *     paused       tasks in a region while recording is paused
  *     exit         exit() in a region
  *     hung         killed while a thread waits at a barrier, after a task; with another argument: in the task
+ *     alone        one thread that signals interrupt in a critical; and barriers outside of regions
  *     same         host teams, target regions, OpenMP's resources given back, its own number of threads
  */
 #define _GNU_SOURCE
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -390,6 +392,35 @@ SITE void same(void)
     printf("again %d\n", omp_get_num_threads());
 }
 
+static volatile int interrupts;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    for (volatile int i = 0; i < 50000; i++)
+        ;
+    interrupts++;
+}
+
+/* One thread, which is kept from going on, often at the critical; and barriers outside of all regions. */
+SITE void kept(void)
+{
+    const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
+    int sum = 0;
+
+    signal(SIGALRM, interrupt);
+    setitimer(ITIMER_REAL, &often, NULL);
+#pragma omp parallel num_threads(1)
+    while (interrupts < 200)
+#pragma omp critical(by_one_alone)
+        sum++;
+    setitimer(ITIMER_REAL, &never, NULL);
+    for (int i = 0; i < 100; i++) {
+#pragma omp barrier
+    }
+    printf("kept %s\n", sum > 200 ? "yes" : "no");
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -400,7 +431,7 @@ int main(int argc, char **argv)
         { "doacross", doacross }, { "turns", turns }, { "taskloop", taskloop }, { "depend", depend },
         { "shared", shared },     { "many", many },   { "forked", forked },     { "nested", nested },
         { "teams", teams },       { "large", large }, { "paused", paused },     { "exit", exit_in_region },
-        { "same", same },
+        { "same", same },         { "alone", kept },
     };
 
     for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)

@@ -27,6 +27,14 @@ def of(waits, name, **wanted):
     return [r for r in waits.records if r.object in ids and all(r[k] == v for k, v in wanted.items())]
 
 
+def alone_waits_for_nobody(waits):
+    """Of the case "alone" of omp_cases.c."""
+    of_omp = [r for r in waits.records if r.kind == 'omp']
+    equal('barriers', total([r for r in of_omp if r.operation == 'wait' and r.last], 'acquired') >= 100, True)
+    check(total(of(waits, '.gomp_critical_user_by_one_alone'), 'acquired') > 200, 'criticals: {}', of_omp)
+    equal('waits', [(r.contended, r.wait) for r in of_omp if r.contended or r.wait], [])
+
+
 def whole(waits, truth, team):
     equal('damages', waits.damages, [])
     for r in waits.records + waits.regions:

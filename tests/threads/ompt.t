@@ -15,7 +15,7 @@ sys.path.append(sys.path[0] + '/../harness')
 import threads
 import harness
 from measured import Measured
-from omp_known import OPTIONS, known, near, of, region
+from omp_known import OPTIONS, alone_waits_for_nobody, known, near, of, region
 from report import check, equal
 from threads import total
 
@@ -175,6 +175,8 @@ def cases(tap):
         waits = whole(threads.Waits(run('teams').ended(0).directory))
         equal('teams', (total(waits.regions, 'count'), total(waits.regions, 'threads')), (150, 450))
         equal('critical', total(of(waits, '.gomp_critical_user_shared_by_teams'), 'acquired'), 450)
+    with tap.test('one thread waits for nobody, whatever keeps it'):
+        alone_waits_for_nobody(whole(threads.Waits(run('alone').ended(0).directory)))
     with tap.test('a team that is too large is counted'):
         equal(
             'lost', [(r.threads, r.lost) for r in threads.Waits(run('large').ended(0).directory).regions], [(300, 44)]
