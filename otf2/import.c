@@ -223,8 +223,8 @@ static bool transcribe_rank(struct fv_merge *m, const struct fv_groups *groups, 
     struct fv_import_rank r = rank_of(m, file, fv_transcript_sink(t));
     fv_import_rank_open(&r);
     fv_import_rank_until(&r, UINT64_MAX);
-    fv_import_rank_close(&r);
-    return fv_transcript_close(t);
+    bool good = fv_import_rank_close(&r);
+    return fv_transcript_close(t) && good;
 }
 
 bool fv_import_transcribe(struct fv_merge *m, const char *directory)
@@ -288,7 +288,7 @@ static void choose_share(struct fv_import *import, const struct fv_transport *t)
     for (uint32_t i = 0; i < import->rank_count; i++) {
         int process = all ? (int)((unsigned __int128)before * (unsigned)t->size / all) : 0;
 
-        if (process >= t->rank && i < import->first && process == t->rank)
+        if (i < import->first && process == t->rank)
             import->first = i;
         stop = process <= t->rank ? i + 1 : stop;
         for (uint32_t k = 0; k < import->ranks[i].location_count; k++)
@@ -315,7 +315,10 @@ static bool read_archive(struct fv_import *import, const struct fv_transport *t)
             fv_log("%s: the archive has no processes", import->anchor);
         return false;
     }
+    fv_import_limit_events(import);
     choose_share(import, t);
+    if (t->rank) /* what is wrong in the definitions counts once */
+        import->oddities = (struct fv_import_oddities){ 0 };
     return true;
 }
 

@@ -124,15 +124,19 @@ bool fv_import_find_ranks(struct fv_import *import)
         struct fv_import_location *l = fv_import_at(import, FV_IMPORT_LOCATION, i);
         uint32_t rank = rank_of_process(import, l->process);
 
-        if (l->rank == FV_NONE && rank != FV_NONE && is_thread(l))
+        if (l->rank != FV_NONE || !is_thread(l))
+            continue;
+        if (rank != FV_NONE)
             add_location(import, rank, i);
+        else
+            FV_IMPORT_ODD(import, no_process, l->events > 0);
     }
     return import->rank_count > 0;
 }
 
 /* ---- functions ---- */
 
-/* "MPI_Send" of "mpi_send_", "MPI_SEND" and "MPI_Send()"; false: it is no function of MPI. */
+/* "MPI_Send" of "mpi_send_", "MPI_SEND" and "MPI_Send()"; false: it cannot be a function of MPI. */
 static bool mpi_name(const char *name, char out[64])
 {
     size_t length = strcspn(name, "("), upper = 0;
@@ -188,7 +192,7 @@ static void build_regions(struct fv_import *import, struct fv_defs *own)
         struct fv_import_region *r = fv_import_at(import, FV_IMPORT_REGION, i);
         const char *text = fv_import_text(import, r->name);
 
-        if (mpi_name(text, name)) {
+        if (mpi_name(text, name) && (r->paradigm == OTF2_PARADIGM_MPI || fv_transcript_knows(name))) {
             r->function = fv_defs_function(own, name, FV_CLASS_OTHER);
             r->neighbours = fv_call_info(name, FV_CLASS_OTHER).neighbour;
             r->calls_request = !strcmp(name, "MPI_Rput") || !strcmp(name, "MPI_Rget") ||
@@ -439,7 +443,7 @@ void fv_import_header(const struct fv_import *import, uint32_t rank, const struc
     *out = (struct fv_file_header){ .version = FV_FILE_VERSION,
                                     .byte_order = FV_BYTE_ORDER,
                                     .header_bytes = FV_PAGE,
-                                    .state = FV_STATE_FINALIZED,
+                                    .state = survey->is_cut ? FV_STATE_RUNNING : FV_STATE_FINALIZED,
                                     .clock_kind = FV_CLOCK_MONOTONIC,
                                     .world_rank = (int32_t)rank,
                                     .world_size = (int32_t)import->rank_count,

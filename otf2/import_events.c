@@ -485,6 +485,19 @@ bool fv_import_has_events(const struct fv_import *import, uint32_t location)
     return find_file(import, import->tables[FV_IMPORT_LOCATION].refs[location], "evt", &status);
 }
 
+void fv_import_limit_events(struct fv_import *import)
+{
+    for (uint32_t i = 0; i < import->tables[FV_IMPORT_LOCATION].count; i++) {
+        struct fv_import_location *l = fv_import_at(import, FV_IMPORT_LOCATION, i);
+        struct stat status;
+        uint64_t most = find_file(import, import->tables[FV_IMPORT_LOCATION].refs[i], "evt", &status)
+                            ? (uint64_t)status.st_size / LEAST_BYTES
+                            : 1;
+
+        l->events = l->events < most ? l->events : most;
+    }
+}
+
 /* Clocks and mapping tables are in the local definitions; the library applies them. */
 static void read_local(struct fv_import *import, uint64_t id)
 {

@@ -477,6 +477,12 @@ bool fv_import_rank_close(struct fv_import_rank *r)
 {
     for (uint32_t i = 0; i < r->stream_count; i++)
         end_stream(r, &r->streams[i], i);
+    if (r->survey && !r->failed && !r->survey->is_cut && r->events < r->survey->events) {
+        fv_log("%s: only %llu of the %llu events of rank %u could be read again; allow more open files (ulimit -n), or "
+               "use more processes",
+               r->import->anchor, (unsigned long long)r->events, (unsigned long long)r->survey->events, r->rank);
+        r->failed = true;
+    }
     fv_pendings_release(&r->collectives);
     fv_pendings_release(&r->operations);
     fv_import_threads_release(r);

@@ -110,6 +110,7 @@ struct fv_import_attribute {
     X(no_end, "receive or collective operation", "never completed; left out")                            \
     X(cut, "location", "that cannot be read to the end; what is there was taken")                        \
     X(missing, "location", "without a file of events that can be read")                                  \
+    X(no_process, "location", "of a process that is not defined; left out")                              \
     X(unknown, "event", "of a kind that OTF2 does not know; left out")
 
 struct fv_import_oddities {
@@ -144,6 +145,7 @@ struct fv_import_survey {
     uint32_t program; /* string: its name; FV_NONE */
     uint32_t locks;
     bool has_threads; /* there are events of threads */
+    bool is_cut;      /* not all that it did is there */
 };
 
 struct fv_import {
@@ -268,6 +270,8 @@ struct fv_import_stream {
     uint64_t *forks; /* regions that it forked and did not join */
     size_t fork_count, fork_room;
 };
+/* No location has more than its file has room for, whatever its definition says. */
+void fv_import_limit_events(struct fv_import *import);
 /* Is there a file of them? */
 bool fv_import_has_events(const struct fv_import *import, uint32_t location);
 void fv_import_stream_open(struct fv_import *import, uint32_t location, struct fv_import_stream *stream);

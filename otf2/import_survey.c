@@ -114,6 +114,8 @@ void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_
     struct surveying v = { .sink = { .open = nothing, .put = put, .close = nothing_closed }, .out = out };
     struct fv_import_rank r = { .import = import, .rank = rank, .sink = &v.sink };
 
+    const uint64_t before = import->oddities.cut + import->oddities.missing;
+
     *out = (struct fv_import_survey){ .program = FV_NONE };
     v.in_collective = fv_xcalloc((size_t)import->ranks[rank].location_count + 1, sizeof(*v.in_collective));
     fv_import_rank_open(&r);
@@ -125,6 +127,7 @@ void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_
     out->last_ns = r.last_ns;
     out->events = r.events;
     fv_import_rank_close(&r);
+    out->is_cut = import->oddities.cut + import->oddities.missing > before;
     FV_IMPORT_ODD(import, no_end, v.receives.count + v.collectives.count);
     fv_pendings_release(&v.receives);
     fv_pendings_release(&v.collectives);

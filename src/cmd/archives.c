@@ -8,10 +8,13 @@
 #include "tool/vec.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,15 +44,20 @@ static bool place_in_cache(const char *anchor, char out[PATH_MAX])
     return good;
 }
 
+/* Of this very archive, to its end: the analysis is the last to be written. */
 static bool is_made(const char *anchor, const char *directory)
 {
-    char path[PATH_MAX + 32];
-    struct stat made, of;
+    char path[PATH_MAX + 32], identity[64];
 
     snprintf(path, sizeof(path), "%s/analysis.json", directory);
-    return !stat(path, &made) && !stat(anchor, &of) &&
-           (made.st_mtim.tv_sec > of.st_mtim.tv_sec ||
-            (made.st_mtim.tv_sec == of.st_mtim.tv_sec && made.st_mtim.tv_nsec >= of.st_mtim.tv_nsec));
+    if (access(path, F_OK) || !fv_archive_identity(anchor, identity, sizeof(identity)))
+        return false;
+    snprintf(path, sizeof(path), "%s/run.json", directory);
+    json_t *run = json_load_file(path, 0, NULL);
+    const char *made = json_string_value(json_object_get(run, FV_ARCHIVE_IDENTITY));
+    bool good = made && !strcmp(made, identity);
+    json_decref(run);
+    return good;
 }
 
 static bool may_be_written(const char *directory)
@@ -57,12 +65,22 @@ static bool may_be_written(const char *directory)
     return (!mkdir(directory, 0777) || errno == EEXIST) && !access(directory, W_OK | X_OK);
 }
 
+/* Who comes while another one makes an experiment of it, waits. */
+static int take_turn(const char *anchor)
+{
+    int turn = open(anchor, O_RDONLY | O_CLOEXEC);
+
+    if (turn >= 0)
+        flock(turn, LOCK_EX);
+    return turn;
+}
+
 static int make(const char *anchor, const char *directory)
 {
     char program[PATH_MAX + 32];
     ssize_t n = readlink("/proc/self/exe", program, PATH_MAX);
     char *slash = n > 0 ? (program[n] = '\0', strrchr(program, '/')) : NULL;
-    char *argv[] = { program, "--quiet", (char *)anchor, "--output", (char *)directory, NULL };
+    char *argv[] = { program, "--quiet", "--output", (char *)directory, "--", (char *)anchor, NULL };
 
     if (!slash) {
         fv_log("/proc is not mounted, and is needed to find fvunify; mount it: mount -t proc proc /proc");
@@ -81,13 +99,14 @@ static int become(char **operand)
     char directory[PATH_MAX], cached[PATH_MAX];
 
     fv_archive_place(*operand, directory, sizeof(directory));
-    if (!is_made(*operand, directory)) {
-        if (!may_be_written(directory) && place_in_cache(*operand, cached))
-            strcpy(directory, cached);
-        int status = is_made(*operand, directory) ? 0 : make(*operand, directory);
-        if (status)
-            return status;
-    }
+    const int turn = take_turn(*operand);
+    if (!is_made(*operand, directory) && !may_be_written(directory) && place_in_cache(*operand, cached))
+        strcpy(directory, cached);
+    int status = is_made(*operand, directory) ? 0 : make(*operand, directory);
+    if (turn >= 0)
+        close(turn);
+    if (status)
+        return status;
     *operand = strdup(directory); /* until the end, as arguments are */
     return FV_GO_ON;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define FV_ARCHIVE_ENDING ".otf2" /* of the anchor file's name */
 
@@ -18,8 +19,22 @@ static inline void fv_archive_place(const char *anchor, char *out, size_t bytes)
     snprintf(out, bytes, "%.*s.fvmpi", (int)(strlen(anchor) - strlen(FV_ARCHIVE_ENDING)), anchor);
 }
 
+/* As run.json of an experiment names the archive that it was made of: another archive in its place has another. False:
+ * there is none. */
+#define FV_ARCHIVE_IDENTITY "changed and size"
+static inline bool fv_archive_identity(const char *anchor, char *out, size_t bytes)
+{
+    struct stat st;
+    bool good = !stat(anchor, &st);
+
+    if (good)
+        snprintf(out, bytes, "%lld.%09ld %lld", (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+                 (long long)st.st_size);
+    return good;
+}
+
 /* Operands that are archives are replaced. An experiment is made beside its archive, or where that cannot be, in the
- * user's cache; it is made once, and again when the archive is newer. FV_GO_ON, or the exit status: it could not be
+ * user's cache; it is made once, and again when the archive is another. FV_GO_ON, or the exit status: it could not be
  * made, which was said. */
 int fv_archives_become_experiments(char **operands, size_t count);
 

@@ -225,7 +225,7 @@ static bool said_interrupted(struct fv_unify *r)
 {
     if (interrupted && r->merge.transport->rank == 0)
         fv_log("%s: interrupted; %s", r->options.directories.items[0],
-               r->merge.source_context ? "nothing was written" : "no archive was made");
+               r->merge.source_context ? "there is no analysis" : "no archive was made");
     return interrupted;
 }
 

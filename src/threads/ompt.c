@@ -57,7 +57,7 @@ static FV_TLS unsigned depth;        /* regions that the thread has forked, and 
                                       * recorded */
 static fv_ompt_task_info *task_info; /* NULL: it has none */
 static fv_ompt_parallel_info *parallel_info;
-static char explicit_task;           /* its address marks explicit tasks of which no more is known */
+static char explicit_task; /* its address marks explicit tasks of which no more is known */
 
 /* ---- places ---- */
 

@@ -21,6 +21,9 @@ struct fv_sink *fv_transcript_sink(struct fv_transcript *transcript);
 /* False: the file could not be written; logged. */
 bool fv_transcript_close(struct fv_transcript *transcript);
 
+/* Is it a function of MPI? As C has it: "MPI_Send". */
+bool fv_transcript_knows(const char *name);
+
 /* Ticks of such files are nanoseconds; that of time 0. */
 #define FV_TRANSCRIPT_FIRST UINT64_C(1000000000)
 

@@ -44,6 +44,28 @@ static void add_time(struct fv_cell *c, uint64_t ticks)
     c->time_histogram[bucket < FV_TIME_BUCKETS ? bucket : FV_TIME_BUCKETS - 1]++;
 }
 
+static void add_range(struct fv_cell *cell, const struct fv_transcript_moved *moved)
+{
+    if (moved->count) {
+        fv_cell_add_size(cell, moved->min);
+        fv_cell_add_size(cell, moved->max);
+    }
+}
+
+static void add_sent(struct fv_cell *cell, const struct fv_transcript_moved *sent)
+{
+    cell->bytes_sent += sent->bytes;
+    cell->sends += sent->count;
+    add_range(cell, sent);
+}
+
+static void add_received(struct fv_cell *cell, const struct fv_transcript_moved *received)
+{
+    cell->bytes_received += received->bytes;
+    cell->receives += received->count;
+    add_range(cell, received);
+}
+
 /* The fold is not needed: the whole length is known before. */
 static void add_to_bins(struct fv_transcript_thread *h, unsigned class, uint64_t begin, uint64_t end)
 {
@@ -79,9 +101,8 @@ void fv_transcript_enter(struct fv_transcript *t, struct fv_transcript_thread *h
 {
     const char *name = t->merge->defs.functions[m->ref].name;
 
-    h->call = (struct fv_transcript_call){
-        .function = m->ref, .node = m->context, .begin = ticks, .size_min = UINT64_MAX, .is_open = true
-    };
+    h->call = (struct fv_transcript_call){ .function = m->ref, .node = m->context, .begin = ticks, .is_open = true };
+    h->call.sent.min = h->call.received.min = UINT64_MAX;
     h->details.count = 0;
     if (!strcmp(name, "MPI_Finalize"))
         t->header.finalize_ticks = ticks;
@@ -92,18 +113,10 @@ void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h
     struct fv_transcript_call *c = &h->call;
     uint32_t path = fv_transcript_path(t, c->node);
     const char *name = t->merge->defs.functions[c->function].name;
-    uint32_t at = cell_of(t, h, path, c->comm, c->function, c->sends ? c->sent : c->received);
-    struct fv_cell *cell = &h->cells[at];
+    uint32_t at = cell_of(t, h, path, c->comm, c->function, c->sent.bytes ? c->sent.bytes : c->received.bytes);
 
-    add_time(cell, ticks - c->begin);
-    cell->bytes_sent += c->sent;
-    cell->bytes_received += c->received;
-    cell->sends += c->sends;
-    cell->receives += c->receives;
-    if (c->sends || c->receives) {
-        cell->size_min = c->size_min < cell->size_min ? c->size_min : cell->size_min;
-        cell->size_max = c->size_max > cell->size_max ? c->size_max : cell->size_max;
-    }
+    add_time(&h->cells[at], ticks - c->begin);
+    add_sent(&h->cells[at], &c->sent);
     add_region(h, at);
     if (c->is_collective && fv_transcript_is_logged(t, c->function))
         fv_bytes_put(&h->collectives, &(struct fv_coll_record){ c->begin, ticks, c->sequence, at << 3 | c->flags },
@@ -111,9 +124,12 @@ void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h
     add_to_bins(h, fv_transcript_class(t, c->function), c->begin, ticks);
     h->record.calls++;
     h->record.mpi_ticks += ticks - c->begin;
-    h->record.mpi_bytes += c->sent + c->received;
+    h->record.mpi_bytes += c->sent.bytes + c->received.bytes;
     h->record.last = ticks;
     fv_transcript_event_call(t, h, fv_transcript_slot(t, h), ticks);
+    if (c->received.count && c->sent.bytes) /* in the class of its own size */
+        at = cell_of(t, h, path, c->comm, c->function, c->received.bytes);
+    add_received(&h->cells[at], &c->received);
     h->last_path = path;
     h->last_end = ticks;
     c->is_open = false;
@@ -123,24 +139,12 @@ void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h
 
 /* ---- what moved ---- */
 
-static void note_size(uint64_t bytes, uint64_t *min, uint64_t *max)
+static void note_moved(struct fv_transcript_moved *moved, uint64_t bytes)
 {
-    *min = bytes < *min ? bytes : *min;
-    *max = bytes > *max ? bytes : *max;
-}
-
-static void note_sent(struct fv_transcript_call *c, uint64_t bytes)
-{
-    c->sent += bytes;
-    c->sends++;
-    note_size(bytes, &c->size_min, &c->size_max);
-}
-
-static void note_received(struct fv_transcript_call *c, uint64_t bytes)
-{
-    c->received += bytes;
-    c->receives++;
-    note_size(bytes, &c->size_min, &c->size_max);
+    moved->bytes += bytes;
+    moved->count++;
+    moved->min = bytes < moved->min ? bytes : moved->min;
+    moved->max = bytes > moved->max ? bytes : moved->max;
 }
 
 static void note_peer(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t comm, uint32_t peer,
@@ -175,21 +179,21 @@ static struct fv_pending *post(struct fv_transcript *t, struct fv_transcript_thr
     return fv_pendings_find(&t->requests, m->id);
 }
 
-/* What came by a request goes to the call that posted it. */
+/* What moved by a request goes to the call that posted it. */
 static void complete(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_pending *p, uint64_t sent,
-                     uint64_t received, bool sends, bool receives)
+                     uint64_t received)
 {
-    uint32_t at = cell_of(t, h, p->peer, p->ref, p->tag, sends ? sent : received); /* which moves the cells */
-    struct fv_cell *c = &h->cells[at];
+    const struct fv_transcript_moved out = { sent, sent, sent, sent > 0 }, in = { received, received, received, 1 };
+    uint32_t at; /* cells move when one is added */
 
-    c->bytes_sent += sent;
-    c->bytes_received += received;
-    c->sends += sends;
-    c->receives += receives;
-    if (sends)
-        fv_cell_add_size(c, sent);
-    if (receives)
-        fv_cell_add_size(c, received);
+    if (sent) {
+        at = cell_of(t, h, p->peer, p->ref, p->tag, sent);
+        add_sent(&h->cells[at], &out);
+    }
+    if (received || !sent) {
+        at = cell_of(t, h, p->peer, p->ref, p->tag, received);
+        add_received(&h->cells[at], &in);
+    }
     h->record.mpi_bytes += sent + received;
 }
 
@@ -202,18 +206,18 @@ static void message(struct fv_transcript *t, struct fv_transcript_thread *h, con
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_SEND:
         c->comm = c->comm ? c->comm : comm;
-        note_sent(c, m->sent);
+        note_moved(&c->sent, m->sent);
         note_peer(t, h, m->ref, m->peer, m->sent);
         FV_TRANSCRIPT_DETAIL(h, SEND, comm, as_posted(m->peer), as_posted(m->tag), m->sent);
         break;
     case FV_REC_RECEIVE:
         c->comm = c->comm ? c->comm : comm;
-        note_received(c, m->received);
+        note_moved(&c->received, m->received);
         FV_TRANSCRIPT_DETAIL(h, RECV, comm, as_posted(m->peer), as_posted(m->tag), m->received);
         break;
     case FV_REC_ISEND:
         c->comm = c->comm ? c->comm : comm;
-        note_sent(c, m->sent);
+        note_moved(&c->sent, m->sent);
         note_peer(t, h, m->ref, m->peer, m->sent);
         if ((p = post(t, h, m, comm)))
             FV_TRANSCRIPT_DETAIL(h, ISEND, p->sent, comm, as_posted(m->peer), as_posted(m->tag), m->sent);
@@ -236,7 +240,7 @@ static void message_end(struct fv_transcript *t, struct fv_transcript_thread *h,
     case FV_REC_ISEND_END: FV_TRANSCRIPT_DETAIL(h, SENT, p->sent); break;
     case FV_REC_CANCEL: FV_TRANSCRIPT_DETAIL(h, CANCELLED, p->sent); break;
     default:
-        complete(t, h, p, 0, m->received, false, true);
+        complete(t, h, p, 0, m->received);
         FV_TRANSCRIPT_DETAIL(h, RECEIVED, p->sent, as_posted(m->peer), as_posted(m->tag), m->received);
     }
     fv_pendings_remove(&t->requests, p);
@@ -313,9 +317,9 @@ static void collective(struct fv_transcript *t, struct fv_transcript_thread *h, 
     if (m->kind == FV_REC_COLL_END) {
         h->call.comm = h->call.comm ? h->call.comm : comm;
         if (v.sent)
-            note_sent(&h->call, v.sent);
+            note_moved(&h->call.sent, v.sent);
         if (v.received)
-            note_received(&h->call, v.received);
+            note_moved(&h->call.received, v.received);
         if (m->aux == FV_NONE)
             return;
         FV_TRANSCRIPT_DETAIL(h, COLLECTIVE, comm, root_of(m->peer), v.sent, v.received, m->aux);
@@ -329,7 +333,8 @@ static void collective(struct fv_transcript *t, struct fv_transcript_thread *h, 
     if (!p)
         return;
     p->ref = comm;
-    complete(t, h, p, v.sent, v.received, v.sent > 0, v.received > 0);
+    if (v.sent || v.received)
+        complete(t, h, p, v.sent, v.received);
     FV_TRANSCRIPT_DETAIL(h, DONE, p->sent);
     fv_pendings_remove(&t->requests, p);
 }
@@ -342,11 +347,11 @@ static void window(struct fv_transcript *t, struct fv_transcript_thread *h, cons
     if (m->kind != FV_REC_RMA_PUT && m->kind != FV_REC_RMA_GET && m->kind != FV_REC_RMA_ATOMIC)
         return;
     if (m->kind != FV_REC_RMA_GET) {
-        note_sent(&h->call, m->sent);
+        note_moved(&h->call.sent, m->sent);
         note_peer(t, h, w->comm, m->peer, m->sent);
     }
     if (m->kind == FV_REC_RMA_GET || (m->kind == FV_REC_RMA_ATOMIC && m->received))
-        note_received(&h->call, m->received);
+        note_moved(&h->call.received, m->received);
 }
 
 /* Of a file of MPI: what is written counts as sent, what is read as received. */
@@ -359,9 +364,9 @@ static void file(struct fv_transcript *t, struct fv_transcript_thread *h, const 
     if (m->kind == FV_REC_IO_BEGIN) {
         h->call.reads = !(m->op & (FV_IO_WRITE | FV_IO_FLUSH));
         if (m->op & FV_IO_WRITE && m->sent != FV_IO_BYTES_UNKNOWN)
-            note_sent(&h->call, m->sent);
+            note_moved(&h->call.sent, m->sent);
     } else if (m->kind == FV_REC_IO_END && h->call.reads && m->sent != FV_IO_BYTES_UNKNOWN) {
-        note_received(&h->call, m->sent);
+        note_moved(&h->call.received, m->sent);
     }
 }
 

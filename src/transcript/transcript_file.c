@@ -165,6 +165,11 @@ static const struct mpi_function *find(const char *name)
     return bsearch(name, all, sizeof(all) / sizeof(*all), sizeof(*all), by_name);
 }
 
+bool fv_transcript_knows(const char *name)
+{
+    return find(name) != NULL;
+}
+
 unsigned fv_transcript_class(const struct fv_transcript *t, uint32_t function)
 {
     const struct mpi_function *f = find(t->merge->defs.functions[function].name);

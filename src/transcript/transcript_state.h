@@ -15,8 +15,10 @@ struct fv_transcript_call {
     uint32_t function, node; /* of the definitions */
     uint64_t begin;          /* ticks */
     uint32_t comm;           /* of the file; 0: none */
-    uint64_t sent, received, size_min, size_max;
-    uint32_t sends, receives;
+    struct fv_transcript_moved {
+        uint64_t bytes, min, max;
+        uint32_t count;
+    } sent, received;
     uint32_t sequence, flags; /* of a collective call: fv_coll_record */
     bool is_open, is_collective, reads;
 };

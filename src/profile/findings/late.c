@@ -10,6 +10,7 @@
 #include "profile/samples/costs.h"
 #include "tool/words.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,7 +229,7 @@ static bool say_region(const struct fv_profile *v, struct fv_findings *f, struct
     finding->file = p->file;
     snprintf(how, bytes, "in %s%s%s%s, for %s of that (instrumented)", p->function,
              strchr(p->function, ' ') ? "" : "()", p->file ? " in " : "", p->file ? fv_base_name(p->file) : "",
-             fv_words_seconds(of_it_s, seconds));
+             fv_words_seconds(fmin(of_it_s, g->cost_s), seconds));
     fv_finding_next(f, finding, "functions that made others wait: %s",
                     FV_FINDING_COMMAND(v->model, "report", "--table", "late_procedures"));
     return true;
