@@ -57,8 +57,8 @@ extern FV_TLS uint64_t fv_omp_worked;
 
 /* A runtime tells us of what it does (ompt.c): also of tasks that GCC's code makes in it. */
 extern bool fv_omp_is_told;
-/* ompt.c: no other thread is in the team that the thread works in now. */
-bool fv_ompt_is_alone(void);
+/* What such a runtime says: no other thread is in the team that the thread works in now. */
+extern bool (*fv_omp_told_alone)(void);
 /* The thread forks in one of GCC's functions, which are ours: what OMPT tells next is the same region. */
 extern FV_TLS bool fv_omp_forks;
 

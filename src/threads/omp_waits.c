@@ -43,11 +43,13 @@ static bool is_last_of(struct fv_omp_team *team, uint64_t arrivals, const struct
     return is_known;
 }
 
+bool (*fv_omp_told_alone)(void);
+
 /* Of a thread of no team that is recorded: it may be one of many all the same. */
 static bool is_alone(struct fv_call_place site)
 {
     if (__atomic_load_n(&fv_omp_is_told, __ATOMIC_RELAXED))
-        return fv_ompt_is_alone();
+        return fv_omp_told_alone();
     return fv_omp_next(site.return_address)->omp_get_num_threads() == 1;
 }
 

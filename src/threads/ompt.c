@@ -223,7 +223,7 @@ static void begin_wait(bool is_barrier, const union fv_ompt_data *task, const vo
     open->scope = fv_omp_scope_begin(site, is_barrier);
 }
 
-bool fv_ompt_is_alone(void)
+static bool is_alone(void)
 {
     int size = 0;
 
@@ -484,6 +484,7 @@ static int initialize(fv_ompt_lookup *lookup, int device, union fv_ompt_data *to
     FV_OMPT_EVENTS(SET)
 #undef SET
     ask_for_targets(set);
+    fv_omp_told_alone = is_alone;
     fv_omp_is_told = true;
     return 1;
 }
