@@ -503,13 +503,22 @@ async function overSamples(page, report, { own, through, wait_s }) {
     same("in order", seen.ordered, true),
   );
   const canvas = page.locator("#timeline canvas");
-  const waits = await page.evaluate(() => {
+  const waits = await page.evaluate(own => {
     const view = document.getElementById("timeline").view,
-      { all: rows } = view.trace,
+      { all: rows, paths, frames } = view.trace,
+      { samples } = rows.find(row => row.rank === 1),
+      inner = frames.indexOf(own),
       row = rows.find(row => row.rank === 0),
       waited = row.wait.reduce((sum, wait) => sum + wait, 0) * 1e-9;
-    const longest = row.wait.indexOf(Math.max(...row.wait)),
-      others = [...row.waitsFor.values()].filter(([rank]) => rank > 1).length;
+    const during = (from, to) =>
+      [...samples.paths.keys()]
+        .filter(i => paths[samples.paths[i]].own === inner)
+        .reduce((sum, i) => sum + Math.max(Math.min(samples.end[i], to) - Math.max(samples.begin[i], from), 0), 0);
+    /* the longest for which the other was in its function, and not preempted or elsewhere */
+    const longest = [...row.wait.keys()]
+      .filter(i => during(row.end[i] - row.wait[i], row.end[i]) > row.wait[i] / 2)
+      .sort((a, b) => row.wait[b] - row.wait[a])[0];
+    const others = [...row.waitsFor.values()].filter(([rank]) => rank > 1).length;
 
     return {
       waited,
@@ -517,7 +526,7 @@ async function overSamples(page, report, { own, through, wait_s }) {
       x: view.x((row.begin[longest] + row.end[longest]) / 2),
       y: view.lanes.rows.find(of => of.row === row).top + 3,
     };
-  });
+  }, own);
   wrong.push(
     waits.others || (wait_s !== null && Math.abs(waits.waited - wait_s) > 0.05 * wait_s)
       ? `rank 0 waits ${waits.waited} s, by the analysis ${wait_s}`
@@ -925,8 +934,11 @@ async function sensorsOver(page, report) {
 
 /* Two series in one picture: each has its own axis, and says what the report says of a time. */
 async function pairOver(page, report) {
-  const [left, right] = report.sensors.filter(sensor => sensor.intervals && (sensor.most || sensor.least)),
-    points = sensor => report.sensor_series.rows.filter(([id]) => id === sensor.id),
+  const points = sensor => report.sensor_series.rows.filter(([id]) => id === sensor.id),
+    /* those that are not 0 first: they say more */
+    [left, right] = report.sensors
+      .filter(sensor => points(sensor).length)
+      .sort((a, b) => Boolean(b.most || b.least) - Boolean(a.most || a.least)),
     begin = Math.max(...[left, right].map(sensor => points(sensor)[0][1])),
     time = begin + 1e-6;
 
