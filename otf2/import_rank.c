@@ -478,9 +478,10 @@ bool fv_import_rank_close(struct fv_import_rank *r)
     for (uint32_t i = 0; i < r->stream_count; i++)
         end_stream(r, &r->streams[i], i);
     if (r->survey && !r->failed && !r->survey->is_cut && r->events < r->survey->events) {
-        fv_log("%s: only %llu of the %llu events of rank %u could be read again; allow more open files (ulimit -n), or "
-               "use more processes",
-               r->import->anchor, (unsigned long long)r->events, (unsigned long long)r->survey->events, r->rank);
+        if (!r->import->short_ranks++) /* one stands for all */
+            fv_log("%s: only %llu of the %llu events of rank %u could be read again; allow more open files (ulimit "
+                   "-n), or use more processes",
+                   r->import->anchor, (unsigned long long)r->events, (unsigned long long)r->survey->events, r->rank);
         r->failed = true;
     }
     fv_pendings_release(&r->collectives);

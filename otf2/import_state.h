@@ -171,6 +171,7 @@ struct fv_import {
     bool is_known;             /* the first pass is over: */
     struct fv_def_map numbers; /* of this process's definitions in those of all */
     struct fv_import_oddities oddities;
+    uint32_t short_ranks; /* of which a later pass could not read all */
 };
 
 /* Counted in the first pass. */

@@ -351,8 +351,32 @@ def reported(tap, archives):
         os.utime(anchor)
         harness.run([harness.FVMPI, 'report', anchor]).ended(0)
         check(os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns > before, 'made again')
+        os.utime(anchor, (1e9, 1e9))
+        before = os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns
+        harness.run([harness.FVMPI, 'report', anchor]).ended(0)
+        check(os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns > before, 'an older one in its place')
         out = harness.run([harness.FVMPI, 'diff', anchor, archives.anchor('scorep-unwind')]).ended(0).out
         check('MPI_Send' in out or 'elapsed' in out, '{}', out)
+    with tap.test('made again after it failed'):
+        harness.run(['sh', '-c', 'ulimit -f 1; exec "$0" -q "$1"', FVUNIFY, anchor]).ended(1)
+        harness.run([harness.FVMPI, 'report', anchor]).ended(0)
+    with tap.test('by several at once'):
+        shutil.rmtree(made)
+        several = [
+            subprocess.Popen(
+                [harness.FVMPI, 'report', anchor], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+            for _ in range(3)
+        ]
+        equal('said', [(run.communicate(timeout=60)[1], run.returncode) for run in several], [('', 0)] * 3)
+    with tap.test('a recorded run of a program that is named archive stays'):
+        out = harness.scratch('recorded')
+        for name, text in (('run.json', '{"fvmpi": "1", "command": ["archive"]}'), ('rank-000000.fvr', 'x')):
+            with open(os.path.join(out, name), 'w') as f:
+                f.write(text)
+        refused = harness.run([FVUNIFY, anchor, '-o', out]).ended(1)
+        check('holds another experiment' in refused.err, '{}', refused.err)
+        equal('files', sorted(os.listdir(out)), ['rank-000000.fvr', 'run.json'])
     with tap.test('beside an archive in a directory that is not ours: in the cache'):
         anchor, cache = archives.anchor('scorep-coll'), harness.scratch('cache')
         shutil.rmtree(anchor[: -len('.otf2')] + '.fvmpi', ignore_errors=True)
