@@ -131,8 +131,7 @@ static int parse_sides(struct options *o, int argc, char **argv)
     if (!o->count[0] || !o->count[1])
         return wrong(o->count[0] ? o->directories[0][0] : "no experiment", "two experiments are needed");
     for (unsigned s = 0; s < 2; s++)
-        if ((status = check_twice(o->directories[s], o->count[s])) >= 0 ||
-            (status = fv_archives_become_experiments(o->directories[s], o->count[s])) >= 0)
+        if ((status = check_twice(o->directories[s], o->count[s])) >= 0)
             return status;
     return FV_GO_ON;
 }
@@ -148,7 +147,10 @@ static int parse(int argc, char **argv, struct options *o)
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv, "--csv would write into the directory of a recorded run; name another directory");
     const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page } };
-    return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
+    status = fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
+    for (unsigned s = 0; s < 2 && status < 0; s++)
+        status = fv_archives_become_experiments(o->directories[s], o->count[s]);
+    return status;
 }
 
 int fv_cmd_diff(int argc, char **argv)

@@ -100,13 +100,12 @@ static int parse(int argc, char **argv, struct options *o)
     if (o->count < 2)
         return wrong(o->count ? o->directories[0] : "no experiment",
                      "runs on at least two numbers of ranks are needed");
-    if ((status = fv_archives_become_experiments(o->directories, o->count)) >= 0)
-        return status;
     o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv, "--csv would write into the directory of a recorded run; name another directory");
     const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page } };
-    return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
+    status = fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
+    return status < 0 ? fv_archives_become_experiments(o->directories, o->count) : status;
 }
 
 int fv_cmd_scaling(int argc, char **argv)

@@ -428,9 +428,14 @@ bool fv_excess_is_interpreted(const struct fv_profile *v)
     return false;
 }
 
+bool fv_excess_is_main(const char *function)
+{
+    return !strcmp(function, "main") || !strcmp(function, "MAIN__");
+}
+
 bool fv_excess_is_of_program(const struct fv_cost_procedure *p)
 {
-    return p->of_program && strcmp(p->name, "main") && strcmp(p->name, "MAIN__") && strcmp(p->name, "<module>");
+    return p->of_program && !fv_excess_is_main(p->name) && strcmp(p->name, "<module>") != 0;
 }
 
 bool fv_samples_are_ours(const struct fv_profile *v)

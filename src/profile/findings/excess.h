@@ -24,6 +24,8 @@ bool fv_excess_by_calls(const struct fv_profile *profile, struct fv_findings *fi
                         uint32_t rank, char out[FV_EXCESS_WORDS]);
 /* Of the program's own, but main() and Python's <module>, which hold all of it. */
 bool fv_excess_is_of_program(const struct fv_cost_procedure *procedure);
+/* Is it what holds all of a program in C or Fortran? */
+bool fv_excess_is_main(const char *function);
 /* CPython's own, with names or stripped: a Python program is not helped by them. */
 bool fv_excess_is_interpreter(const struct fv_cost_procedure *procedure);
 /* Most samples are in one, so that they name none of the program's functions. */

@@ -192,44 +192,59 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
 
 /* ---- by regions of an archive ---- */
 
+struct regions {
+    const struct fv_late_procedure *outer, *inner; /* inner: of the outer one's, all but a fifth; may be the same */
+    double outer_s, inner_s;
+};
+#define MOSTLY 0.8
+
 /* Where there are no samples, the trace's are the program's functions that another tool instrumented: those that most
- * of it was, with what they call. Not main(), in which all else is. NULL: none. */
-static const struct fv_late_procedure *region_that_took(const struct fv_model *m, const struct group *g,
-                                                        double *of_it_s)
+ * of it was, with what they call. Not main(), in which all else is. outer NULL: none. */
+static struct regions regions_that_took(const struct fv_model *m, const struct group *g)
 {
     const struct fv_causes *c = &m->causes;
-    const struct fv_late_procedure *found = NULL;
+    struct regions r = { 0 };
 
-    for (size_t i = 0; i < c->late_count && g->where == FV_PLACE_COMPUTING && !fv_model_costs(m)->ticks; i++) {
-        const struct fv_late_procedure *p = &c->late[i];
+    for (unsigned pass = 0; pass < 2 && g->where == FV_PLACE_COMPUTING && !fv_model_costs(m)->ticks; pass++)
+        for (size_t i = 0; i < c->late_count; i++) {
+            const struct fv_late_procedure *p = &c->late[i];
 
-        if (p->rank != g->most || p->site != g->site || !p->function || !strcmp(p->function, "main"))
-            continue;
-        double of_it = sums_of(c, p).delay_s;
-        if (of_it < ITS_REASON * g->most_s || (found && of_it <= *of_it_s))
-            continue;
-        *of_it_s = of_it;
-        found = p;
-    }
-    return found;
+            if (p->rank != g->most || p->site != g->site || !p->function || fv_excess_is_main(p->function))
+                continue;
+            double of_it = sums_of(c, p).delay_s;
+            if (!pass && of_it >= ITS_REASON * g->most_s && of_it > r.outer_s)
+                r = (struct regions){ p, p, of_it, of_it };
+            if (pass && of_it >= MOSTLY * r.outer_s && of_it < r.inner_s) {
+                r.inner = p;
+                r.inner_s = of_it;
+            }
+        }
+    return r;
 }
 
-/* "in f() at a.c, for 2 s of that (instrumented)" */
+static const char *brackets(const char *function)
+{
+    return strchr(function, ' ') ? "" : "()";
+}
+
+/* "in f() at a.c (mostly g()), for 2 s of that (instrumented)" */
 static bool say_region(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                        const struct group *g, char *how, size_t bytes)
 {
-    double of_it_s = 0;
-    const struct fv_late_procedure *p = region_that_took(v->model, g, &of_it_s);
-    char seconds[FV_WORD];
+    const struct regions r = regions_that_took(v->model, g);
+    const struct fv_late_procedure *p = r.outer;
+    char seconds[FV_WORD], inner[300] = "";
 
     if (!p)
         return false;
+    if (r.inner != p)
+        snprintf(inner, sizeof(inner), " (mostly %s%s)", r.inner->function, brackets(r.inner->function));
     finding->evidence = FV_EVIDENCE_EXACT;
     finding->function = p->function;
     finding->file = p->file;
-    snprintf(how, bytes, "in %s%s%s%s, for %s of that (instrumented)", p->function,
-             strchr(p->function, ' ') ? "" : "()", p->file ? " in " : "", p->file ? fv_base_name(p->file) : "",
-             fv_words_seconds(fmin(of_it_s, g->cost_s), seconds));
+    snprintf(how, bytes, "in %s%s%s%s%s, for %s of that (instrumented)", p->function, brackets(p->function),
+             p->file ? " in " : "", p->file ? fv_base_name(p->file) : "", inner,
+             fv_words_seconds(fmin(r.outer_s, g->cost_s), seconds));
     fv_finding_next(f, finding, "functions that made others wait: %s",
                     FV_FINDING_COMMAND(v->model, "report", "--table", "late_procedures"));
     return true;
