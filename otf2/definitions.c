@@ -2,6 +2,7 @@
 /* The archive's global definitions, in the order that readers expect: clock, strings first where they are
  * used, then from the machine down to files. See archive.h. */
 #include "otf2/definitions_state.h"
+#include "otf2/states.h"
 #include "merge/calls.h"
 #include "merge/threads.h"
 
@@ -85,20 +86,14 @@ static void property(struct writing *w, uint32_t group, const char *name, const 
 
 static const char *state_of(const struct fv_def_rank *r)
 {
-    return !r                               ? "missing: no rank file"
-           : r->state == FV_STATE_FINALIZED ? "finalized"
-           : r->state == FV_STATE_EXITED    ? "exited without MPI_Finalize"
-           : r->state == FV_STATE_REPLACED  ? "replaced by another program"
-           : r->state == FV_STATE_ABORTED   ? "aborted"
-           : r->runs                        ? "running when it was merged"
-                                            : "killed";
+    return !r ? FV_ARCHIVE_MISSING : r->runs ? FV_ARCHIVE_RUNS : fv_archive_states[r->state];
 }
 
 static void write_properties(struct writing *w, uint32_t group, const struct fv_def_rank *r)
 {
     char number[32];
 
-    property(w, group, "fvmpi::STATE", state_of(r));
+    property(w, group, FV_ARCHIVE_STATE, state_of(r));
     if (!r)
         return;
     snprintf(number, sizeof(number), "%u", r->pid);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct fv_import *import_of(const struct fv_merge *merge)
@@ -25,10 +26,10 @@ static bool define(struct fv_merge *m, struct fv_defs *own)
 
     fv_import_build(import, own);
     import->tree = &own->tree;
-    for (uint32_t i = 0; i < import->count; i++)
+    for (uint32_t i = 0; i < import->count && !*import->watch.stop; i++)
         fv_import_survey(import, import->first + i, &import->surveys[i]);
     fv_import_build_ranks(import, own);
-    return true;
+    return !*import->watch.stop;
 }
 
 /* The call paths of this process stay: the next passes go along them. */
@@ -81,8 +82,7 @@ static void *open_rank(const struct fv_merge *m, const struct fv_source_rank *r)
 
     *rank = rank_of(m, r->file, r->sink);
     rank->locations = r->locations;
-    rank->progress = r->replay->progress;
-    rank->progress_context = r->replay->progress_context;
+    rank->is_quiet = !r->replay->progress;
     fv_import_rank_open(rank);
     return rank;
 }
@@ -211,15 +211,55 @@ static const struct fv_record_source archive = { .define = define,
 
 /* ---- rank files ---- */
 
+static const struct oddity {
+    const char *what, *words;
+    bool is_loss;
+} oddities[] = {
+#define FV_IMPORT_ODDITY(name, lost, what, words) { what, words, lost },
+    FV_IMPORT_ODDITIES(FV_IMPORT_ODDITY)
+#undef FV_IMPORT_ODDITY
+};
+
+static uint64_t oddity_count(const struct fv_import *import, size_t kind)
+{
+    return ((const uint64_t *)&import->oddities)[kind];
+}
+
+/* What was wrong, in a line; NULL: nothing of this kind. */
+static const char *oddity(const struct fv_import *import, size_t kind, char *out, size_t bytes)
+{
+    const uint64_t count = oddity_count(import, kind);
+
+    snprintf(out, bytes, "%llu %s%s %s", (unsigned long long)count, oddities[kind].what, fv_words_s(count),
+             oddities[kind].words);
+    return count ? out : NULL;
+}
+
+/* Reports tell it, too. */
+static void remark(const struct fv_import *import, struct fv_transcript *t)
+{
+    char line[FV_IMPORT_LINE_BYTES];
+
+    for (size_t i = 0; i < FV_IMPORT_ODDITY_COUNT; i++)
+        if (oddity(import, i, line, sizeof(line)))
+            fv_transcript_remark(t, line);
+}
+
 static bool transcribe_rank(struct fv_merge *m, const struct fv_groups *groups, size_t file, const char *directory)
 {
     struct fv_import *import = import_of(m);
+    const uint32_t rank = import->first + (uint32_t)file;
+    const struct fv_import_process *p = fv_import_at(import, FV_IMPORT_PROCESS, import->ranks[rank].process);
     struct fv_file_header header;
 
-    fv_import_header(import, import->first + (uint32_t)file, &import->surveys[file], &header);
-    struct fv_transcript *t = fv_transcript_open(m, groups, import->first + (uint32_t)file, &header, directory);
+    if (p && p->is_missing)
+        return true;
+    fv_import_header(import, rank, &import->surveys[file], &header);
+    struct fv_transcript *t = fv_transcript_open(m, groups, rank, &header, directory);
     if (!t)
         return false;
+    if (!rank)
+        remark(import, t);
     struct fv_import_rank r = rank_of(m, file, fv_transcript_sink(t));
     fv_import_rank_open(&r);
     fv_import_rank_until(&r, UINT64_MAX);
@@ -232,6 +272,7 @@ bool fv_import_transcribe(struct fv_merge *m, const char *directory)
     struct fv_groups groups;
     bool good = true;
 
+    fv_transport_sum(m->transport, (uint64_t *)&import_of(m)->oddities, FV_IMPORT_ODDITY_COUNT);
     fv_groups_init(&groups, &m->defs);
     for (size_t i = 0; i < m->file_count && good; i++)
         good = transcribe_rank(m, &groups, i, directory);
@@ -244,8 +285,9 @@ bool fv_import_transcribe(struct fv_merge *m, const char *directory)
 bool fv_import_is_anchor(const char *path)
 {
     size_t length = strlen(path);
+    struct stat st;
 
-    return length > 5 && !strcmp(path + length - 5, ".otf2");
+    return length > 5 && !strcmp(path + length - 5, ".otf2") && (stat(path, &st) || !S_ISDIR(st.st_mode));
 }
 
 /* Each location has a file. */
@@ -299,15 +341,25 @@ static void choose_share(struct fv_import *import, const struct fv_transport *t)
     import->count = stop > import->first ? stop - import->first : 0;
 }
 
+/* The first process says what is wrong with the file; what others meet, they say. */
+static bool open_archive(struct fv_import *import, const struct fv_transport *t)
+{
+    if (!t->rank)
+        import->reader = fv_otf2_open(import->anchor, import->words);
+    if (fv_transport_any(t, !t->rank && !import->reader))
+        return false;
+    if (t->rank)
+        import->reader = fv_otf2_open(import->anchor, import->words);
+    return !fv_transport_any(t, !import->reader);
+}
+
 static bool read_archive(struct fv_import *import, const struct fv_transport *t)
 {
-    import->reader = fv_otf2_open(import->anchor, import->words);
-    if (!import->reader)
-        return false;
     OTF2_Reader_GetTraceId(import->reader, &import->trace_id);
     if (!fv_import_read_definitions(import)) {
-        fv_log("%s: a definition cannot be read%s%s; the archive is damaged", import->anchor,
-               *import->words ? ": " : "", import->words);
+        if (!t->rank)
+            fv_log("%s: a definition cannot be read%s%s; the archive is damaged", import->anchor,
+                   *import->words ? ": " : "", import->words);
         return false;
     }
     if (!fv_import_find_ranks(import)) {
@@ -337,15 +389,17 @@ static const char *find_anchor(struct fv_import *import, const char *anchor)
     return found;
 }
 
-bool fv_import_open(struct fv_merge *m, const struct fv_transport *t, const char *anchor)
+bool fv_import_open(struct fv_merge *m, const struct fv_transport *t, const char *anchor,
+                    const struct fv_import_watch *watch)
 {
     struct fv_import *import = fv_xcalloc(1, sizeof(*import));
 
+    import->watch = *watch;
     *m = (struct fv_merge){ .transport = t, .source = &archive, .source_context = import };
     import->anchor = find_anchor(import, anchor);
     raise_limit();
     fv_otf2_catch(import->words, sizeof(import->words));
-    bool good = !fv_transport_any(t, !read_archive(import, t));
+    bool good = open_archive(import, t) && !fv_transport_any(t, !read_archive(import, t));
     fv_defs_init(&m->defs, import->rank_count);
     if (!good)
         return false;
@@ -367,25 +421,16 @@ bool fv_import_open(struct fv_merge *m, const struct fv_transport *t, const char
 
 bool fv_import_say(struct fv_merge *m)
 {
-    static const struct {
-        const char *what, *words;
-    } lines[] = {
-#define FV_IMPORT_LINE(name, what, words) { what, words },
-        FV_IMPORT_ODDITIES(FV_IMPORT_LINE)
-#undef FV_IMPORT_LINE
-    };
-    struct fv_import *import = import_of(m);
-    uint64_t *counts = (uint64_t *)&import->oddities;
+    const struct fv_import *import = import_of(m);
+    char line[FV_IMPORT_LINE_BYTES];
     bool good = true;
 
-    fv_transport_sum(m->transport, counts, sizeof(lines) / sizeof(*lines));
-    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-        if (!counts[i])
+    for (size_t i = 0; i < FV_IMPORT_ODDITY_COUNT; i++) {
+        if (!oddity(import, i, line, sizeof(line)))
             continue;
-        good = false;
+        good = good && !oddities[i].is_loss;
         if (!m->transport->rank)
-            fv_log("%s: %llu %s%s %s", import->anchor, (unsigned long long)counts[i], lines[i].what,
-                   fv_words_s(counts[i]), lines[i].words);
+            fv_log("%s: %s", import->anchor, line);
     }
     return good;
 }

@@ -13,15 +13,25 @@
 
 #include "merge/merge.h"
 
-/* Is it the name of an archive's anchor file? */
+#include <signal.h>
+
+/* Is it the name of an archive's anchor file, and not of a directory? */
 bool fv_import_is_anchor(const char *path);
 
+/* While events are read: progress, in bytes of them, may be NULL; once *stop is set, what reads them fails. Copied. */
+struct fv_import_watch {
+    void (*progress)(void *context, uint64_t bytes);
+    void *context;
+    const volatile sig_atomic_t *stop;
+};
+
 /* Collective: in place of fv_merge_open(). False: not readable, or without ranks; one line was logged. */
-bool fv_import_open(struct fv_merge *merge, const struct fv_transport *transport, const char *anchor);
-/* Rank files of this process's ranks, behind fv_merge_unify(), into a directory that is there. False: logged. */
+bool fv_import_open(struct fv_merge *merge, const struct fv_transport *transport, const char *anchor,
+                    const struct fv_import_watch *watch);
+/* Collective, behind fv_merge_unify(): rank files of this process's ranks, into a directory that is there. That of the
+ * first rank says what was wrong in the archive. False: logged. */
 bool fv_import_transcribe(struct fv_merge *merge, const char *directory);
-/* Collective, behind what has read the records: the first process says what was wrong in the archive. True: nothing was
- * left out. */
+/* Behind that; the first process says what was wrong. True: nothing is missing for it. */
 bool fv_import_say(struct fv_merge *merge);
 /* Before fv_merge_close(). */
 void fv_import_close(struct fv_merge *merge);

@@ -4,6 +4,7 @@
 #include "merge/calls.h"
 #include "merge/defs_add.h"
 #include "fvmpi.h"
+#include "trace/code_path.h"
 #include "transcript/transcript.h"
 
 #include <ctype.h>
@@ -158,11 +159,11 @@ static bool mpi_name(const char *name, char out[64])
 /* An entry of the call tree that is known by its name: as a function of source code (symbols.h). */
 static uint32_t module_of(struct fv_call_tree *tree, const char *file, const char *function)
 {
-    size_t room = strlen(file) + strlen(function) + 2;
+    size_t room = 4 * strlen(file) + strlen(function) + 12;
     char *path = fv_xcalloc(room, 1);
     uint8_t id[FV_CODE_ID_BYTES] = FV_CODE_ID;
 
-    snprintf(path, room, "%s:%s", file, function);
+    fv_code_path(file, function, path, room);
     uint64_t hash = fv_hash_text(path);
     memcpy(id + sizeof(FV_CODE_ID) - 1, &hash, sizeof(hash));
     uint32_t module = fv_call_tree_module(tree, id, sizeof(id), path);
@@ -443,7 +444,9 @@ void fv_import_header(const struct fv_import *import, uint32_t rank, const struc
     *out = (struct fv_file_header){ .version = FV_FILE_VERSION,
                                     .byte_order = FV_BYTE_ORDER,
                                     .header_bytes = FV_PAGE,
-                                    .state = survey->is_cut ? FV_STATE_RUNNING : FV_STATE_FINALIZED,
+                                    .state = survey->is_cut  ? FV_STATE_CUT
+                                             : p && p->state ? p->state
+                                                             : FV_STATE_FINALIZED,
                                     .clock_kind = FV_CLOCK_MONOTONIC,
                                     .world_rank = (int32_t)rank,
                                     .world_size = (int32_t)import->rank_count,
@@ -452,6 +455,8 @@ void fv_import_header(const struct fv_import *import, uint32_t rank, const struc
                                     .first = { FV_TRANSCRIPT_FIRST, (int64_t)import->realtime, FV_TRANSCRIPT_FIRST },
                                     .nominal_hz = 1000000000,
                                     .traced = survey->events > 0 };
+    if (out->state == FV_STATE_ABORTED)
+        out->exit_code = (int32_t)survey->exit_code;
     memcpy(out->magic, FV_FILE_MAGIC, sizeof(out->magic));
     memcpy(out->boot_id, &machine, sizeof(machine));
     copy(out->host, sizeof(out->host), host);

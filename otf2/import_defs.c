@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See import_state.h: global and local definitions, as the archive has them. */
 #include "otf2/import_state.h"
+#include "otf2/states.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -150,6 +151,20 @@ static OTF2_CallbackCode on_process(void *data, OTF2_LocationGroupRef self, OTF2
     return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode on_process_property(void *data, OTF2_LocationGroupRef process, OTF2_StringRef name,
+                                             OTF2_Type type, OTF2_AttributeValue value)
+{
+    struct fv_import *import = data;
+    struct fv_import_process *p = fv_import_get(import, FV_IMPORT_PROCESS, process);
+
+    if (!p || type != OTF2_TYPE_STRING || strcmp(fv_import_text(import, name), FV_ARCHIVE_STATE) != 0)
+        return OTF2_CALLBACK_SUCCESS;
+    const char *said = fv_import_text(import, value.stringRef);
+    p->state = fv_archive_state_of(said);
+    p->is_missing = !strcmp(said, FV_ARCHIVE_MISSING);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode on_location(void *data, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
                                      uint64_t events, OTF2_LocationGroupRef process)
 {
@@ -259,6 +274,7 @@ static OTF2_GlobalDefReaderCallbacks *new_callbacks(void)
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, on_region);
     OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, on_node);
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, on_process);
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(c, on_process_property);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_location);
     OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_group);
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);

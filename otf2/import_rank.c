@@ -341,6 +341,17 @@ static void in_call(struct fv_import_rank *r, struct fv_import_stream *s, const 
     }
 }
 
+static const struct fv_import_process *process_of(const struct fv_import_rank *r)
+{
+    return fv_import_at(r->import, FV_IMPORT_PROCESS, r->import->ranks[r->rank].process);
+}
+
+static void end_program(struct fv_import_rank *r, struct fv_import_stream *s, uint64_t status, bool is_unknown)
+{
+    fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_END, .id = status, .op = is_unknown });
+    r->ended = true;
+}
+
 static void take(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
 {
     switch (m->kind) {
@@ -357,8 +368,7 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_REC_PROGRAM_END:
         while (s->depth)
             pop(r, s);
-        fv_import_put(r, s, *m);
-        r->ended = true;
+        end_program(r, s, m->id, !process_of(r) || process_of(r)->state); /* ours say only the code of MPI_Abort */
         return;
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
@@ -433,6 +443,17 @@ void fv_import_rank_open(struct fv_import_rank *r)
         fv_import_put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
 }
 
+#define WATCHED 4096 /* events */
+
+static void watch(struct fv_import_rank *r)
+{
+    const struct fv_import_watch *w = &r->import->watch;
+
+    if (w->progress && !r->is_quiet)
+        w->progress(w->context, WATCHED * FV_IMPORT_EVENT_BYTES);
+    r->failed = r->failed || *w->stop;
+}
+
 bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
 {
     while (!r->failed && r->next.count) {
@@ -447,8 +468,8 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
         s->now = ns;
         r->first_ns = r->events++ && r->first_ns < ns ? r->first_ns : ns;
         r->last_ns = ns > r->last_ns ? ns : r->last_ns;
-        if (FV_UNLIKELY(r->progress && r->events % 4096 == 0))
-            r->progress(r->progress_context, 4096 * FV_IMPORT_EVENT_BYTES);
+        if (FV_UNLIKELY(r->events % WATCHED == 0))
+            watch(r);
         take(r, s, m);
         s->next++;
         if (has_next(s))
@@ -467,7 +488,7 @@ static void end_stream(struct fv_import_rank *r, struct fv_import_stream *s, uin
         pop(r, s);
     if (!slot && !r->ended && !r->failed) {
         s->now = r->survey && r->survey->last_ns > s->now ? r->survey->last_ns : s->now;
-        fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_END });
+        end_program(r, s, 0, true);
     }
     r->failed = !r->sink->close(r->sink, slot) || r->failed;
     fv_import_stream_close(s);

@@ -60,7 +60,9 @@ struct fv_import_location {
 };
 struct fv_import_process {
     uint32_t name, node, creator, type;
-    uint32_t rank; /* FV_NONE */
+    uint32_t rank;   /* FV_NONE */
+    uint32_t state;  /* enum fv_file_state, as our own archives say it; 0: not said */
+    bool is_missing; /* and they say that it has no records */
 };
 struct fv_import_node {
     uint32_t name, class, parent;
@@ -101,23 +103,26 @@ struct fv_import_attribute {
 
 /* ---- what was wrong ---- */
 
-#define FV_IMPORT_ODDITIES(X)                                                                            \
-    X(unbalanced, "region", "left but not entered, or never left; a region ends with the one around it") \
-    X(backward, "event", "earlier than the event before; the time of that event was taken")              \
-    X(no_reference, "event", "of what is not defined; left out")                                         \
-    X(outside, "event", "of MPI outside of a region of MPI; a call was put around it")                   \
-    X(no_begin, "completion", "of what was not begun; left out")                                         \
-    X(no_end, "receive or collective operation", "never completed; left out")                            \
-    X(cut, "location", "that cannot be read to the end; what is there was taken")                        \
-    X(missing, "location", "without a file of events that can be read")                                  \
-    X(no_process, "location", "of a process that is not defined; left out")                              \
-    X(unknown, "event", "of a kind that OTF2 does not know; left out")
+/* X(name, is something missing?, of what, words) */
+#define FV_IMPORT_ODDITIES(X)                                                                               \
+    X(unbalanced, 0, "region", "left but not entered, or never left; a region ends with the one around it") \
+    X(backward, 0, "event", "earlier than the event before; the time of that event was taken")              \
+    X(no_reference, 1, "event", "of what is not defined; left out")                                         \
+    X(outside, 0, "event", "of MPI outside of a region of MPI; a call was put around it")                   \
+    X(no_begin, 1, "completion", "of what was not begun; left out")                                         \
+    X(no_end, 0, "receive or collective operation", "never completed; left out")                            \
+    X(cut, 1, "location", "that cannot be read to the end; what is there was taken")                        \
+    X(missing, 1, "location", "without a file of events that can be read")                                  \
+    X(no_process, 1, "location", "of a process that is not defined; left out")                              \
+    X(unknown, 1, "event", "of a kind that OTF2 does not know; left out")
 
 struct fv_import_oddities {
-#define FV_IMPORT_ODDITY(name, what, words) uint64_t name;
+#define FV_IMPORT_ODDITY(name, lost, what, words) uint64_t name;
     FV_IMPORT_ODDITIES(FV_IMPORT_ODDITY)
 #undef FV_IMPORT_ODDITY
 };
+#define FV_IMPORT_ODDITY_COUNT (sizeof(struct fv_import_oddities) / sizeof(uint64_t))
+#define FV_IMPORT_LINE_BYTES   200 /* that says one */
 
 /* ---- the archive ---- */
 
@@ -168,9 +173,10 @@ struct fv_import {
     uint32_t any_call;         /* function that stands for a call that has no region */
     struct fv_call_tree *tree; /* of this process */
     struct fv_call_tree own_tree;
-    bool is_known;             /* the first pass is over: */
-    struct fv_def_map numbers; /* of this process's definitions in those of all */
-    struct fv_import_oddities oddities;
+    bool is_known;                      /* the first pass is over: */
+    struct fv_def_map numbers;          /* of this process's definitions in those of all */
+    struct fv_import_oddities oddities; /* of this process; of all, once rank files are made */
+    struct fv_import_watch watch;
     uint32_t short_ranks; /* of which a later pass could not read all */
 };
 
@@ -311,11 +317,10 @@ struct fv_import_rank {
     struct fv_index lock_index;
     struct fv_import_lock *locks;
     size_t lock_state_count, lock_room;
-    struct fv_pendings gone;                         /* threads, by creation: when, and in which slot */
-    uint64_t first_ns, last_ns, events;              /* so far */
-    uint32_t program;                                /* string: its name; FV_NONE */
-    void (*progress)(void *context, uint64_t bytes); /* NULL: none */
-    void *progress_context;
+    struct fv_pendings gone;            /* threads, by creation: when, and in which slot */
+    uint64_t first_ns, last_ns, events; /* so far */
+    uint32_t program;                   /* string: its name; FV_NONE */
+    bool is_quiet;                      /* no progress */
     bool failed, ended;
 };
 void fv_import_rank_open(struct fv_import_rank *rank);

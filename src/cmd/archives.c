@@ -105,7 +105,7 @@ static int become(char **operand)
     int status = is_made(*operand, directory) ? 0 : make(*operand, directory);
     if (turn >= 0)
         close(turn);
-    if (status)
+    if (status && !is_made(*operand, directory)) /* what is missing was said */
         return status;
     *operand = strdup(directory); /* until the end, as arguments are */
     return FV_GO_ON;

@@ -123,12 +123,26 @@ static int take_option(void *options, int option)
     return FV_UNKNOWN_OPTION;
 }
 
+/* Options of an archive that is made mean nothing for one that is read. */
+static const char *made_only(const struct fv_unify_options *o)
+{
+    return !o->correct                         ? "--no-correct"
+           : !o->symbols                       ? "--no-symbols"
+           : o->samples == FV_SAMPLES_NONE     ? "--no-samples"
+           : o->samples == FV_SAMPLES_CONTEXTS ? "--calling-contexts"
+           : o->compress                       ? "--compress"
+           : o->keep                           ? "--keep"
+                                               : NULL;
+}
+
 static int check_archive(struct fv_unify_options *o)
 {
     static char directory[PATH_MAX + 32];
 
     if (o->directories.count > 1)
         return wrong(o->directories.items[1], "an archive is read alone");
+    if (made_only(o))
+        return wrong(made_only(o), "it is for rank files; an archive is read, and not written again");
     fv_archive_place(o->directories.items[0], directory, sizeof(directory));
     o->directory = directory;
     return FV_GO_ON;
@@ -139,8 +153,9 @@ static int check_place(struct fv_unify_options *o)
 {
     struct stat st;
 
-    if (fv_import_is_anchor(o->directory))
-        return check_archive(o);
+    for (size_t i = 0; i < o->directories.count; i++)
+        if (fv_import_is_anchor(o->directories.items[i]))
+            return check_archive(o);
     if (o->output || stat(o->directory, &st) || S_ISDIR(st.st_mode))
         return FV_GO_ON;
     return wrong(o->directory, "a file; give its directory, or name one for the archive with -o");
@@ -554,27 +569,37 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
 
 /* ---- an archive of any tool ---- */
 
-static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
+#define PASSES 3 /* that progress is shown of: the survey, the transcript, the analysis's first */
+
+static bool merge_events(struct fv_unify *r, const struct fv_transport *t)
 {
     const char *anchor = r->options.directories.items[0];
-    double begin = now_s();
-    bool good = fv_import_open(&r->merge, t, anchor);
+
+    r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
+                                              .all = PASSES * r->merge.event_bytes,
+                                              .begin_s = now_s() };
+    bool good = fv_merge_unify(&r->merge, false, FV_SAMPLES_NONE);
+    good = good && take_output(r);
+    good = good && !fv_transport_any(t, first_process && !fv_unify_archive_begin(anchor, output_of(r)));
+    good = good && !fv_transport_any(t, !fv_import_transcribe(&r->merge, output_of(r)));
+    good = good && (analyse(r) || !r->options.analysis);
+    progress_end(&r->progress);
+    return !fv_transport_any(t, said_interrupted(r) || !good);
+}
+
+static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
+{
+    const struct fv_import_watch watch = { progress_add, &r->progress, &interrupted };
+    const double begin = now_s();
+
+    fv_experiment_as_private_as(r->options.directories.items[0]);
+    bool good = fv_import_open(&r->merge, t, r->options.directories.items[0], &watch) && merge_events(r, t);
 
     if (good) {
-        good = fv_merge_unify(&r->merge, false, FV_SAMPLES_NONE);
-        r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
-                                                  .all = r->merge.event_bytes,
-                                                  .begin_s = begin };
-        good = good && take_output(r);
-        good = good && !fv_transport_any(t, first_process && !fv_unify_archive_begin(anchor, output_of(r)));
-        good = good && !fv_transport_any(t, !fv_import_transcribe(&r->merge, output_of(r)));
-        r->incomplete = (good && !analyse(r)) || r->incomplete;
-        progress_end(&r->progress);
-        good = !fv_transport_any(t, said_interrupted(r) || !good);
-        r->incomplete = !fv_import_say(&r->merge) || r->incomplete;
-        if (good && first_process)
+        r->incomplete = !fv_import_say(&r->merge);
+        if (first_process)
             end_analysis(r);
-        if (good && first_process && r->analysed && !r->options.quiet)
+        if (first_process && r->analysed && !r->options.quiet)
             fv_unify_say_analysis(r, now_s() - begin);
     }
     if (r->output >= 0)
@@ -583,7 +608,7 @@ static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
         fv_analysis_release(&r->analysis);
     fv_import_close(&r->merge);
     fv_merge_close(&r->merge);
-    return good && (r->analysed || !r->options.analysis) ? FV_EXIT_OK : FV_EXIT_FAILED;
+    return good && !r->incomplete ? FV_EXIT_OK : FV_EXIT_FAILED;
 }
 
 int main(int argc, char **argv)

@@ -65,7 +65,7 @@ bool fv_unify_archive_begin(const char *anchor, const char *directory)
 
     fv_rank_files_list(&files, directory);
     if (!good || (files.count && access(run, F_OK))) {
-        fv_log("%s: holds another experiment; name another directory with -o", directory);
+        fv_log("%s: holds another experiment; name another directory: fvunify -o DIR", directory);
         good = false;
     }
     if (good)
@@ -73,13 +73,13 @@ bool fv_unify_archive_begin(const char *anchor, const char *directory)
     for (size_t i = 0; good && i < files.count; i++) {
         good = !unlink(files.paths[i]);
         if (!good)
-            fv_log("%s: %s; name another directory with -o", files.paths[i], strerror(errno));
+            fv_log("%s: %s; name another directory: fvunify -o DIR", files.paths[i], strerror(errno));
     }
     if (good) {
         unlink(run);
         good = write_run(anchor, run);
         if (!good)
-            fv_log("%s: %s; name a directory that can be written to with -o", run, strerror(errno));
+            fv_log("%s: %s; name a directory that can be written to: fvunify -o DIR", run, strerror(errno));
     }
     fv_rank_files_release(&files);
     fv_arena_release(&arena);

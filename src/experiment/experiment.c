@@ -255,16 +255,23 @@ void fv_rank_files_release(struct fv_rank_files *files)
     *files = (struct fv_rank_files){ .count = 0 };
 }
 
-void fv_experiment_keep_private(const char *directory)
+void fv_experiment_as_private_as(const char *file)
 {
-    struct fv_rank_files files;
     struct stat st;
 
-    if (!fv_rank_files_list(&files, directory) && files.count && !stat(files.paths[0], &st)) {
+    if (!stat(file, &st)) {
         const mode_t readable = st.st_mode & 0044, before = umask(0777);
 
         umask(before | (0077 & ~(readable | readable >> 1 | readable >> 2)));
     }
+}
+
+void fv_experiment_keep_private(const char *directory)
+{
+    struct fv_rank_files files;
+
+    if (!fv_rank_files_list(&files, directory) && files.count)
+        fv_experiment_as_private_as(files.paths[0]);
     fv_rank_files_release(&files);
 }
 

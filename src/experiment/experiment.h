@@ -102,6 +102,8 @@ int fv_rank_files_list(struct fv_rank_files *out, const char *directory);
 
 /* From here on what this process makes can be read by nobody who may not read the rank files in that directory. */
 void fv_experiment_keep_private(const char *directory);
+/* Likewise by nobody who may not read the file. */
+void fv_experiment_as_private_as(const char *file);
 void fv_rank_files_release(struct fv_rank_files *files);
 
 /* Calls a function for each note of a node-local directory (base/local.h) in an experiment's. */

@@ -10,19 +10,19 @@
 /* X(kind, fields that it uses) */
 #define FV_RECORD_KINDS(X)                                                                                             \
     X(PROGRAM_BEGIN) /* outermost, of a rank's first location */                                                       \
-    X(PROGRAM_END)                                                                                                     \
-    X(MEASURE)      /* op: 1 recording is on again, 0 off */                                                           \
-    X(ENTER)        /* ref: function; context; id: ns of its LEAVE */                                                  \
-    X(LEAVE)        /* ref; if the call waited, op: kind of waiting, sent: its ns, id: location it waited for */       \
-    X(SEND)         /* ref: communicator; peer, tag, sent */                                                           \
-    X(RECEIVE)      /* ref, peer, tag, received; id of a matched one */                                                \
-    X(ISEND)        /* ref, peer, tag, sent, id */                                                                     \
-    X(ISEND_END)    /* id */                                                                                           \
-    X(IRECEIVE)     /* id: posted; ref; peer, tag: UINT32_MAX and such are wildcards */                                \
-    X(MATCHED)      /* id: found by a matched probe; ref, peer, tag */                                                 \
-    X(IRECEIVE_END) /* ref, peer, tag, received, id */                                                                 \
-    X(TEST)         /* id */                                                                                           \
-    X(CANCEL)       /* id; op: 1 a receive was given up, its end is not seen: ref, peer, tag as posted */              \
+    X(PROGRAM_END)   /* id: exit status, or the code of MPI_Abort; op: 1 it is not known */                            \
+    X(MEASURE)       /* op: 1 recording is on again, 0 off */                                                          \
+    X(ENTER)         /* ref: function; context; id: ns of its LEAVE */                                                 \
+    X(LEAVE)         /* ref; if the call waited, op: kind of waiting, sent: its ns, id: location it waited for */      \
+    X(SEND)          /* ref: communicator; peer, tag, sent */                                                          \
+    X(RECEIVE)       /* ref, peer, tag, received; id of a matched one */                                               \
+    X(ISEND)         /* ref, peer, tag, sent, id */                                                                    \
+    X(ISEND_END)     /* id */                                                                                          \
+    X(IRECEIVE)      /* id: posted; ref; peer, tag: UINT32_MAX and such are wildcards */                               \
+    X(MATCHED)       /* id: found by a matched probe; ref, peer, tag */                                                \
+    X(IRECEIVE_END)  /* ref, peer, tag, received, id */                                                                \
+    X(TEST)          /* id */                                                                                          \
+    X(CANCEL)        /* id; op: 1 a receive was given up, its end is not seen: ref, peer, tag as posted */             \
     X(COLL_BEGIN)                                                                                                      \
     X(COLL_END)     /* op: enum fv_coll_op; ref: communicator; peer: root; sent, received; tag, aux: see below */      \
     X(ICOLL_BEGIN)  /* id */                                                                                           \

@@ -170,6 +170,7 @@ struct fv_thread_view {
     X(EXITED, "exited")       \
     X(REPLACED, "replaced")   \
     X(KILLED, "killed")       \
+    X(CUT, "cut")             \
     X(RUNNING, "running")
 #define FV_RANK_STATE(name, word) FV_RANK_##name,
 enum fv_rank_state { FV_RANK_STATES(FV_RANK_STATE) };

@@ -379,6 +379,7 @@ static enum fv_rank_state state_of(const struct fv_file_header *h)
     case FV_STATE_FINALIZED: return FV_RANK_FINALIZED;
     case FV_STATE_EXITED: return FV_RANK_EXITED;
     case FV_STATE_REPLACED: return FV_RANK_REPLACED;
+    case FV_STATE_CUT: return FV_RANK_CUT;
     case FV_STATE_RUNNING: return is_alive(h) ? FV_RANK_RUNNING : FV_RANK_KILLED;
     }
     return FV_RANK_KILLED;

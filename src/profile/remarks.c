@@ -30,7 +30,7 @@ static void read_remarks(struct fv_build *b, void *state, uint32_t rank)
     for (const struct fv_remark_record *r; (r = fv_cursor_next(&c));) {
         size_t i = 0;
 
-        b->model->ranks[rank].has_children |= r->kind != FV_REMARK_LOSS;
+        b->model->ranks[rank].has_children |= r->kind == FV_REMARK_FORKS || r->kind == FV_REMARK_CHILDREN;
         if (r->kind == FV_REMARK_CHILDREN)
             continue;
 
@@ -52,10 +52,13 @@ static void finish_remarks(struct fv_build *b, void *state)
 
     for (size_t i = 0; i < all->count; i++) {
         const struct fv_remark_record *r = &all->items[i].record;
-        const char *text = fv_arena_printf(&b->model->arena, "%.*s (%u %s)", (int)strnlen(r->text, sizeof(r->text)),
-                                           r->text, all->items[i].ranks, all->items[i].ranks == 1 ? "rank" : "ranks");
+        const int length = (int)strnlen(r->text, sizeof(r->text));
+        const char *text = fv_arena_printf(&b->model->arena, "%.*s (%u %s)", length, r->text, all->items[i].ranks,
+                                           all->items[i].ranks == 1 ? "rank" : "ranks");
 
-        if (r->kind == FV_REMARK_FORKS)
+        if (r->kind == FV_REMARK_ARCHIVE)
+            fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "the archive: %.*s", length, r->text);
+        else if (r->kind == FV_REMARK_FORKS)
             b->model->not_recorded = text;
         else
             fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "%s", text);

@@ -570,8 +570,8 @@ static const struct fv_column_def rank_columns[] = {
     { "pid", "pid", "id", "Process id.", FV_FIELD(struct fv_rank, pid) },
     { "state", "state", "",
       "finalized: it called MPI_Finalize. exited: exit() without MPI_Finalize. replaced: it became another program by "
-      "exec(), which is not in this file. killed: it ended in another way, or after MPI_Abort. running: it still runs "
-      "on this host.",
+      "exec(), which is not in this file. killed: it ended in another way, or after MPI_Abort. cut: of an archive that "
+      "does not have all of its events; how it ended is not known. running: it still runs on this host.",
       FV_GET(FV_TYPE_TEXT, get_state), .words = state_words },
     { "app_time_s", "time", "s",
       "Time from entering MPI_Init to leaving MPI_Finalize, or to the latest sign of life. Pauses are left out.",

@@ -10,6 +10,7 @@
 #include "rt/map.h"
 #include "rt/path.h"
 #include "rt/tail.h"
+#include "trace/code_path.h"
 
 #include <elf.h>
 #include <link.h>
@@ -225,14 +226,9 @@ uint32_t fv_module_of_code(const char *file, const char *function, bool tries)
     struct fv_module_record record = { .id = last_id + 1, .build_id_bytes = FV_CODE_ID_BYTES };
     static char path[4096 - 2 * sizeof(struct fv_module_record)]; /* a record fits into a page; signal handlers have
                                                                    * little of a stack */
-    size_t most = sizeof(path) / 2 - 1, file_bytes = strnlen(file, most), function_bytes = strnlen(function, most);
     uint64_t identity = 1;
 
-    memcpy(path, file, file_bytes);
-    path[file_bytes] = ':';
-    memcpy(path + file_bytes + 1, function, function_bytes);
-    path[file_bytes + 1 + function_bytes] = '\0';
-    record.path_bytes = (uint32_t)(file_bytes + 1 + function_bytes);
+    record.path_bytes = (uint32_t)fv_code_path(file, function, path, sizeof(path));
     for (const char *p = path; *p; p++)
         identity = fv_mix2(identity, (unsigned char)*p);
     if (!(code = fv_map_add(&known, sizeof(*code), identity, CODES)))

@@ -120,15 +120,19 @@ bool fv_module_is_code(const struct fv_module *m)
     return m->build_id_bytes == FV_CODE_ID_BYTES && !memcmp(m->build_id, FV_CODE_ID, sizeof(FV_CODE_ID) - 1);
 }
 
-/* The first colon that is not of C++'s "::". */
-static char *find_colon(char *text)
+/* Ends FILE of "FILE:FUNCTION", with its colons once (fv_code_path()). FUNCTION; NULL: there is none. */
+static char *split_code_path(char *path)
 {
-    for (char *at = text; *at; at++)
-        if (*at == ':') {
-            if (at[1] != ':')
-                return at;
-            at++;
+    char *end = path;
+
+    for (char *at = path; *at; at++) {
+        if (*at == ':' && *++at != ':') {
+            *end = '\0';
+            return at;
         }
+        *end++ = *at;
+    }
+    *end = '\0';
     return NULL;
 }
 
@@ -136,11 +140,10 @@ static char *find_colon(char *text)
 static void add_code_frame(struct fv_symbols *s, uint32_t module, uint64_t offset)
 {
     struct fv_frame frame = { .module = module, .offset = offset, .line = offset <= UINT32_MAX ? (uint32_t)offset : 0 };
-    char *file = fv_arena_string(&s->arena, s->modules[module].path), *function = find_colon(file);
+    char *file = fv_arena_string(&s->arena, s->modules[module].path), *function = split_code_path(file);
 
     if (function) {
-        *function = '\0';
-        frame.function = function + 1;
+        frame.function = function;
         frame.file = *file ? keep_file(s, file) : NULL;
     }
     add_frame(s, &frame);

@@ -74,6 +74,7 @@ enum fv_file_state {
     FV_STATE_EXITED = 3,    /* exit() without MPI_Finalize */
     FV_STATE_ABORTED = 4,   /* MPI_Abort was called; in_call shows where */
     FV_STATE_REPLACED = 5,  /* exec(): the process goes on as another program */
+    FV_STATE_CUT = 6,       /* of an archive whose events end early: what it did then is not known */
 };
 /* Did the program come to its end, or was it killed, or does it still run? */
 static inline bool fv_state_is_end(uint32_t state)
@@ -358,8 +359,9 @@ struct fv_module_record {
 };
 _Static_assert(sizeof(struct fv_module_record) == 72, "on-disk size");
 
-/* A function of source code that an interpreter runs is a module, too: it has the path "FILE:FUNCTION", its build-id is
- * FV_CODE_ID and a hash of that path, and the offset of a call path in it is the line, 0 where that is not known. */
+/* A function of source code that an interpreter runs is a module, too: it has the path "FILE:FUNCTION", where FILE has
+ * its own colons twice (code_path.h). Its build-id is FV_CODE_ID and a hash of that path, and the offset of a call path
+ * in it is the line, 0 where that is not known. */
 #define FV_CODE_ID       "code:"
 #define FV_CODE_ID_BYTES (sizeof(FV_CODE_ID) - 1 + sizeof(uint64_t))
 
@@ -645,6 +647,7 @@ enum fv_remark_kind {
     FV_REMARK_LOSS,
     FV_REMARK_FORKS,    /* no loss: it made children by fork(), and no child of any program is recorded */
     FV_REMARK_CHILDREN, /* it waited for children, however it made them */
+    FV_REMARK_ARCHIVE,  /* of the archive that all rank files were made of */
 };
 /* What the process could not record, in the words that it said, where no counter tells it. */
 struct fv_remark_record {

@@ -120,7 +120,7 @@ static void check_header(struct fv_reader *r)
                 (unsigned long long)h->header_bytes);
         h->header_bytes = FV_PAGE;
     }
-    if (h->state < FV_STATE_RUNNING || h->state > FV_STATE_REPLACED) {
+    if (h->state < FV_STATE_RUNNING || h->state > FV_STATE_CUT) {
         damaged(r, offsetof(struct fv_file_header, state), "header: unknown state %u", h->state);
         h->state = FV_STATE_RUNNING;
     }

@@ -55,8 +55,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_PROGRAM_BEGIN: t->header.begin_ticks = ticks; break;
     case FV_REC_PROGRAM_END:
-        t->header.exit_seen = 1;
-        t->header.exit_status = (int32_t)(int64_t)m->id;
+        t->header.exit_seen = !m->op;
+        t->header.exit_status = m->op ? 0 : (int32_t)(int64_t)m->id;
         break;
     case FV_REC_ENTER: fv_transcript_enter(t, h, m, ticks); break;
     case FV_REC_LEAVE:
@@ -101,7 +101,7 @@ static bool create(struct fv_transcript *t, const char *directory)
     t->file =
         in >= 0 ? openat(in, slash ? slash + 1 : name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644) : -1;
     if (t->file < 0)
-        fv_log("%s: %s; name another directory with -o", t->path, strerror(errno));
+        fv_log("%s: %s; name a directory that can be written to: fvunify -o DIR", t->path, strerror(errno));
     if (in >= 0)
         close(in);
     if (folder >= 0)
@@ -127,7 +127,7 @@ struct fv_transcript *fv_transcript_open(const struct fv_merge *merge, const str
         return NULL;
     }
     t->threads = fv_xcalloc((size_t)t->thread_count + 1, sizeof(*t->threads));
-    t->used_functions = fv_xcalloc(merge->defs.function_count + 1, sizeof(*t->used_functions));
+    t->function_ids = fv_xcalloc(merge->defs.function_count + 1, sizeof(*t->function_ids));
     return t;
 }
 
@@ -155,7 +155,7 @@ bool fv_transcript_close(struct fv_transcript *t)
     bool good = !t->failed;
     close(t->file);
     fv_pendings_release(&t->requests);
-    free(t->used_functions);
+    free(t->function_ids);
     free(t->threads);
     free(t);
     return good;

@@ -21,6 +21,9 @@ struct fv_sink *fv_transcript_sink(struct fv_transcript *transcript);
 /* False: the file could not be written; logged. */
 bool fv_transcript_close(struct fv_transcript *transcript);
 
+/* What is not as it should be in what the records came from. */
+void fv_transcript_remark(struct fv_transcript *transcript, const char *text);
+
 /* Is it a function of MPI? As C has it: "MPI_Send". */
 bool fv_transcript_knows(const char *name);
 

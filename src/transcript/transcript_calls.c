@@ -21,11 +21,10 @@ static uint32_t cell_of(struct fv_transcript *t, struct fv_transcript_thread *h,
     size_t before = h->cell_count;
     uint32_t i = FV_INTERN(
         h->cell_index, h->cells, h->cell_count, h->cell_room,
-        (struct cell_key){ path, comm, fv_transcript_function_id(function), (uint8_t)fv_log2_bucket(bytes), 0 });
+        (struct cell_key){ path, comm, fv_transcript_function_id(t, function), (uint8_t)fv_log2_bucket(bytes), 0 });
 
     if (h->cell_count > before)
         h->cells[i].time_min = h->cells[i].size_min = UINT64_MAX;
-    t->used_functions[function] = true;
     return i;
 }
 

@@ -37,7 +37,8 @@ void fv_transcript_detail(struct fv_transcript_thread *h, enum fv_event_kind kin
 
 static uint32_t site_of(struct fv_transcript *t, struct fv_transcript_thread *h)
 {
-    const uint32_t path = fv_transcript_path(t, h->call.node), function = fv_transcript_function_id(h->call.function);
+    const uint32_t path = fv_transcript_path(t, h->call.node),
+                   function = fv_transcript_function_id(t, h->call.function);
 
     return FV_INTERN(h->site_index, h->sites, h->site_count, h->site_room, (struct {
                          uint32_t path;

@@ -50,6 +50,14 @@ void fv_transcript_chunk(struct fv_transcript *t, enum fv_chunk_type type, uint3
     t->end += c.bytes;
 }
 
+void fv_transcript_remark(struct fv_transcript *t, const char *text)
+{
+    struct fv_remark_record r = { .kind = FV_REMARK_ARCHIVE };
+
+    snprintf(r.text, sizeof(r.text), "%s", text);
+    fv_transcript_chunk(t, FV_CHUNK_REMARKS, FV_NO_THREAD, 0, &r, sizeof(r));
+}
+
 /* ---- call paths ---- */
 
 static uint32_t module_id(struct fv_transcript *t, uint32_t module)
@@ -213,9 +221,9 @@ static void put_functions(struct fv_transcript *t)
 
     for (uint32_t i = 0; i < d->function_count; i++) {
         const struct mpi_function *f = find(d->functions[i].name);
-        struct fv_function_record r = { .id = fv_transcript_function_id(i) };
+        struct fv_function_record r = { .id = t->function_ids[i] };
 
-        if (!t->used_functions[i])
+        if (!r.id)
             continue;
         r.class = f ? f->class : FV_CLASS_OTHER;
         r.wait = f ? f->wait : FV_RULE_NONE;

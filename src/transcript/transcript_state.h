@@ -79,8 +79,8 @@ struct fv_transcript {
     uint32_t path_count, module_count, comm_count, window_count;
     uint64_t *comm_calls; /* collective ones, by id */
     size_t comm_call_room;
-    bool *used_functions;
-    uint32_t *way; /* scratch: from a call path to its callers */
+    uint16_t *function_ids, function_count; /* ids, by function; 0: it was not called so far */
+    uint32_t *way;                          /* scratch: from a call path to its callers */
     size_t way_room;
     struct fv_pendings requests; /* by id: what was posted: path, function, comm and number in the trace */
     uint64_t request_count;
@@ -90,9 +90,12 @@ struct fv_transcript {
 uint32_t fv_transcript_path(struct fv_transcript *t, uint32_t node);
 uint32_t fv_transcript_comm(struct fv_transcript *t, uint32_t comm);
 uint32_t fv_transcript_window(struct fv_transcript *t, uint32_t window);
-static inline uint16_t fv_transcript_function_id(uint32_t function)
+/* Of one that was called. MPI has not so many: the last id is all others'. */
+static inline uint16_t fv_transcript_function_id(struct fv_transcript *t, uint32_t function)
 {
-    return (uint16_t)(function + 1);
+    if (!t->function_ids[function])
+        t->function_ids[function] = t->function_count < UINT16_MAX ? ++t->function_count : UINT16_MAX;
+    return t->function_ids[function];
 }
 void fv_transcript_chunk(struct fv_transcript *t, enum fv_chunk_type type, uint32_t thread, uint64_t first,
                          const void *records, size_t bytes);

@@ -4,8 +4,10 @@
  * in LOCATIONS: local definitions, events. tests/fuzz/pages makes inputs of archives. The anchor file, which the OTF2
  * library reads alone, is ours. What is wrong in that library is not looked for. */
 #include "records.h"
+#include "experiment/experiment.h"
 #include "otf2/import.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <otf2/otf2.h>
 #include <sys/stat.h>
@@ -61,6 +63,8 @@ static void remove_folder(void)
     remove_files();
     snprintf(path, sizeof(path), "%s/a", fuzz_directory());
     rmdir(path);
+    snprintf(path, sizeof(path), "%s/made", fuzz_directory());
+    rmdir(path);
 }
 
 static void put_anchor(void)
@@ -112,8 +116,25 @@ static void read_records(struct fv_merge *m)
         free(counts.nest[i].items);
 }
 
+/* Rank files of it, which a report would read. */
+static void transcribe(struct fv_merge *m)
+{
+    char directory[PATH_MAX];
+    struct fv_rank_files files;
+
+    snprintf(directory, sizeof(directory), "%s/made", fuzz_directory());
+    must(!mkdir(directory, 0700) || errno == EEXIST, directory);
+    fv_import_transcribe(m, directory);
+    fv_rank_files_list(&files, directory);
+    for (size_t i = 0; i < files.count; i++)
+        unlink(files.paths[i]);
+    fv_rank_files_release(&files);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const volatile sig_atomic_t stop;
+    static const struct fv_import_watch watch = { .stop = &stop };
     static char anchor[PATH_MAX];
     struct fv_analysis analysis;
     struct fv_merge m;
@@ -123,10 +144,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         put_anchor();
     }
     put_files(data, size);
-    if (fv_import_open(&m, &fv_transport_alone, anchor) && fv_merge_unify(&m, false, FV_SAMPLES_NONE)) {
+    if (fv_import_open(&m, &fv_transport_alone, anchor, &watch) && fv_merge_unify(&m, false, FV_SAMPLES_NONE)) {
         read_records(&m);
         analyse(&m, &analysis);
         fv_analysis_release(&analysis);
+        transcribe(&m);
         fv_import_say(&m);
     }
     fv_import_close(&m);

@@ -3,8 +3,8 @@
  *     extremes DIR WHAT [COUNT]      writes DIR/traces.otf2
  *
  * WHAT: group (of three ranks, which foreign.t makes 2^31), locations (COUNT more, without files), references (2^32 - 2, of
- * all that is not there), cycle (of calling contexts), contexts (COUNT, each in the one before), regions (COUNT, nested),
- * times (up to the largest), resolution (COUNT ticks a second), clocks (offsets below zero). Two ranks; each sends a message
+ * all that is not there), cycle (of calling contexts), contexts (COUNT, each in the one before), regions (COUNT, nested), steps (COUNT, one after the other),
+ * names (of a file with a colon, functions of MPI as Fortran has them, one that only looks like it), times (up to the largest), resolution (COUNT ticks a second), clocks (offsets below zero). Two ranks; each sends a message
  * to the other. */
 #include <otf2/otf2.h>
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { S_EMPTY, S_NODE, S_WORLD, S_MAIN, S_SEND, S_RECV, STRINGS };
+enum { S_EMPTY, S_NODE, S_WORLD, S_MAIN, S_SEND, S_RECV, S_FILE, STRINGS };
 enum { R_MAIN, R_SEND, R_RECV };
 #define NOWHERE UINT32_C(0xfffffffe)
 
@@ -67,6 +67,10 @@ static void events(uint64_t rank)
     MUST(OTF2_EvtWriter_Enter(w, NULL, time_of(0), R_MAIN));
     for (uint64_t i = 0; is("regions") && i < count; i++)
         MUST(OTF2_EvtWriter_Enter(w, NULL, time_of(0), R_MAIN));
+    for (uint64_t i = 0; is("steps") && i < count; i++) {
+        MUST(OTF2_EvtWriter_Enter(w, NULL, time_of(0), R_MAIN));
+        MUST(OTF2_EvtWriter_Leave(w, NULL, time_of(0), R_MAIN));
+    }
     if (is("cycle") || is("contexts"))
         MUST(OTF2_EvtWriter_CallingContextEnter(w, NULL, time_of(0), is("contexts") ? (uint32_t)count - 1 : 1, 1));
     if (is("references"))
@@ -106,7 +110,9 @@ static void contexts(OTF2_GlobalDefWriter *d)
 
 static void definitions(OTF2_GlobalDefWriter *d)
 {
-    static const char *strings[STRINGS] = { "", "node", "MPI_COMM_WORLD", "main", "MPI_Send", "MPI_Recv" };
+    const char *strings[STRINGS] = { "", "node", "MPI_COMM_WORLD", is("names") ? "mpi_helper" : "main",
+                                     is("names") ? "mpi_send_" : "MPI_Send", is("names") ? "MPI_RECV" : "MPI_Recv",
+                                     is("names") ? "C:/x/main.c" : "" };
     const uint64_t locations[] = { 0, 1 }, ranks[] = { 0x345678, 0x345679, 0x34567a };
 
     MUST(OTF2_GlobalDefWriter_WriteClockProperties(d, is("resolution") ? count : 1000000000, 0,
@@ -115,7 +121,7 @@ static void definitions(OTF2_GlobalDefWriter *d)
         MUST(OTF2_GlobalDefWriter_WriteString(d, i, strings[i]));
     for (uint32_t i = 0; i < 3; i++)
         MUST(OTF2_GlobalDefWriter_WriteRegion(d, i, S_MAIN + i, S_MAIN + i, S_EMPTY, OTF2_REGION_ROLE_FUNCTION,
-                                              i ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, S_EMPTY, 0, 0));
+                                              i ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, i ? S_EMPTY : S_FILE, 0, 0));
     contexts(d);
     MUST(OTF2_GlobalDefWriter_WriteSystemTreeNode(d, 0, S_NODE, S_NODE, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     for (uint32_t i = 0; i < 2; i++) {

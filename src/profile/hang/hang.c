@@ -510,7 +510,7 @@ struct fv_hang *fv_hang_new(const struct fv_model *m)
 
     for (size_t i = 0; i < m->rank_count; i++) {
         hangs = hangs || (m->ranks[i].state != FV_RANK_FINALIZED && strcmp(m->mpi, "none"));
-        if (m->ranks[i].aborted)
+        if (m->ranks[i].aborted || m->ranks[i].state == FV_RANK_CUT) /* where that was is not known */
             return NULL;
         if (m->ranks[i].world_rank >= 0 && (uint32_t)m->ranks[i].world_rank >= w.world)
             w.world = (uint32_t)m->ranks[i].world_rank + 1;

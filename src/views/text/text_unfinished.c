@@ -81,6 +81,10 @@ static void put_place(const struct fv_page *p, const struct fv_profile *v, const
     fprintf(p->out, "  %s%s%s", fv_page_on(p, FV_RED), place->ranks, fv_page_off(p));
     if (v->model->program_count > 1)
         fprintf(p->out, " (%s)", fv_words_clean(v->model->programs[r->program].label, clean, sizeof(clean)));
+    if (r->state == FV_RANK_CUT) {
+        fputs(": the archive does not have all of its events\n", p->out);
+        return;
+    }
     if (r->aborted)
         fprintf(p->out, " called MPI_Abort with error code %d", r->exit_code);
     else
