@@ -94,9 +94,8 @@ class JobView {
       "div",
       { id: "job-sensors", hidden: "" },
       make("h3", null, "Sensors of the job's nodes"),
-      make(
-        "div",
-        { class: "scroll", tabindex: "0", role: "region", "aria-label": "sensors of the job's nodes" },
+      scrolled(
+        "sensors of the job's nodes",
         make(
           "table",
           null,
@@ -136,9 +135,8 @@ class JobView {
       ),
       this.now,
       this.findings,
-      make(
-        "div",
-        { class: "scroll", tabindex: "0", role: "region", "aria-label": "ranks" },
+      scrolled(
+        "ranks",
         make(
           "table",
           null,

@@ -179,9 +179,8 @@ class Chart {
         ),
       ),
       this.picture,
-      make(
-        "div",
-        { class: "scroll", tabindex: "0", role: "region", "aria-label": "values of " + event },
+      scrolled(
+        "values of " + event,
         make(
           "table",
           null,

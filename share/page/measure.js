@@ -404,9 +404,8 @@ function logLines(told, lines, word, marks) {
 }
 
 function table(id, heads, rows) {
-  return make(
-    "div",
-    { class: "scroll" },
+  return scrolled(
+    id,
     make(
       "table",
       { id },

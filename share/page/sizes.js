@@ -24,12 +24,7 @@ class Sizes {
         ? this.values[0][0]
         : "time_s";
     this.tools = make("p", { class: "tools" });
-    this.place = make("div", {
-      class: "scroll",
-      tabindex: "0",
-      role: "region",
-      "aria-label": "Message sizes by function and communicator",
-    });
+    this.place = scrolled("Message sizes by function and communicator");
     this.note = make("p", { class: "note" });
     this.element = make(
       "section",

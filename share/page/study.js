@@ -263,11 +263,7 @@ function drawScaling(tables) {
         { class: "note" },
         "POP metrics, each the product of those below it; " + 100 * GOOD + " % and more is called acceptable",
       ),
-      make(
-        "div",
-        { class: "scroll", tabindex: "0", role: "region", "aria-label": "Efficiency by size" },
-        efficiencyBySize(points),
-      ),
+      scrolled("Efficiency by size", efficiencyBySize(points)),
     );
   document.getElementById("strip").append(make("h2", null, "Speedup"), speedupCurve(points));
 }

@@ -35,11 +35,7 @@ class TableView {
       "div",
       { class: "table" },
       this.tools(),
-      make(
-        "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": table.title },
-        make("table", { id: "table-" + table.name }, make("thead", null, this.head), this.body),
-      ),
+      scrolled(table.title, make("table", { id: "table-" + table.name }, make("thead", null, this.head), this.body)),
       this.more,
     );
     this.element.view = this;

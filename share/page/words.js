@@ -74,6 +74,11 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
+/* What is wider than the page scrolls, also by keys. */
+function scrolled(label, ...children) {
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, ...children);
+}
+
 function quoted(value) {
   const word = value === null ? "" : String(value),
     text =
