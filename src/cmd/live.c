@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 
 static const char usage[] =
     "usage: fvmpi live [DIR] [EVENT...] [options]\n"
@@ -98,17 +97,6 @@ static void give_back_signals(const sigset_t *open)
     sigprocmask(SIG_SETMASK, open, NULL);
 }
 
-static void say_address(const struct fv_server *server)
-{
-    unsigned port = fv_server_port(server);
-    struct utsname name;
-
-    uname(&name);
-    printf("http://127.0.0.1:%u/?token=%s    (from elsewhere: ssh -L %u:127.0.0.1:%u %s, then the same address)\n",
-           port, fv_server_token(server), port, port, name.nodename);
-    fflush(stdout);
-}
-
 static void go_on(struct fv_live *live, struct fv_server *server, const sigset_t *open)
 {
     while (!is_over) {
@@ -140,7 +128,7 @@ static int serve(struct live_run *r)
     if ((!r->nodes || nodes) && (server = fv_server_open(&r->live, (unsigned)r->port))) {
         struct fv_job *job = r->job ? fv_job_start(&r->live, r->job) : NULL;
 
-        say_address(server);
+        fv_web_say_address(fv_server_web(server));
         go_on(&r->live, server, &open);
         give_back_signals(&open);
         fv_job_stop(job);

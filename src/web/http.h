@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libmicrohttpd's functions, found when they are first needed. Without the library, or built without it, fv_http_load()
  * says what to install. */
-#ifndef FV_HTTP_H
-#define FV_HTTP_H
+#ifndef FV_WEB_HTTP_H
+#define FV_WEB_HTTP_H
 
 #include <stdbool.h>
 
@@ -33,7 +33,7 @@ struct fv_http {
 extern struct fv_http fv_http;
 #endif
 
-/* False: it has said why. */
-bool fv_http_load(void);
+/* False: it has said why, in the name of a command. */
+bool fv_http_load(const char *command);
 
 #endif
