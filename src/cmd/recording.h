@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A recording of sensors: JSON, one object a line (share/doc/sensors.md has the keys). Written here, read by
+/* A recording of sensors: JSON, one object a line (fvmpi-record(1) has the keys). Written here, read by
  * recording_reader.h.
  *
  * Lines are kept in memory for a second at most, and go to the file whole, many by one write(), so that what is killed
