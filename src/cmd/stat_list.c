@@ -34,9 +34,14 @@ void fv_stat_list(void)
     fv_watch_open_all(&watch);
     for (size_t i = 0; i < watch.sensor_count; i++)
         list_sensor(&watch.sensors[i].sensor);
-    for (const struct fv_sensor_kind *k = fv_sensor_kinds; k->name; k++)
-        if (!fv_watch_has(&watch, k))
+    for (const struct fv_sensor_kind *k = fv_sensor_kinds; k->name; k++) {
+        const char *why = fv_sensor_library_why(k);
+
+        if (!fv_watch_has(&watch, k) && why)
+            printf("%s: %s\n", k->name, why);
+        else if (!fv_watch_has(&watch, k))
             printf("%s: not on this machine (%s/%s)\n", k->name, fv_sensors_root(), k->path);
+    }
     fv_watch_close(&watch);
 }
 

@@ -8,7 +8,11 @@
  * and runs where no rank is pinned (place.h). It has a table of descriptors of its own
  * (unshare(2)), so that the program's numbers are as without it, and what the program closes is closed. Its own CPU
  * time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the job), a timer's
- * signal in a rank (which interrupts it). */
+ * signal in a rank (which interrupts it).
+ *
+ * If the list names a sensor of GPUs, a library is loaded into the program, which may use the same one. Its memory is
+ * the allocator's, and its open files are for all its users: the thread keeps the program's table of descriptors. It
+ * has to be out of the library before exit() runs the library's destructors. */
 #include "monitor/place.h"
 #include "monitor/speaker.h"
 #include "base/older.h"
@@ -27,16 +31,19 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#define BUDGET (UINT64_C(16) << 20) /* bytes of samples */
-#define CHUNK  (UINT64_C(512) << 10)
-#define USUAL  "default" /* in the list */
-#define SHARE  0.01      /* of a processor, for reading */
-enum { CHUNKS = BUDGET / CHUNK, STACK = 1 << 18 };
+#define BUDGET              (UINT64_C(16) << 20) /* bytes of samples */
+#define CHUNK               (UINT64_C(512) << 10)
+#define USUAL               "default" /* in the list */
+#define SHARE               0.01      /* of a processor, for reading */
+#define PATIENCE_NS         5000000
+#define LIBRARY_PATIENCE_NS 2000000000             /* for a call of a library to return, or its driver to be loaded */
+enum { CHUNKS = BUDGET / CHUNK, STACK = 1 << 20 }; /* libraries of GPUs may take some */
 
 enum state { READING, ASKED_TO_END, ENDED };
 
@@ -53,9 +60,10 @@ static struct {
     int64_t next_ns;
     struct fv_sensor_place *place;
     int64_t began_ns, look_ns; /* when it looks again who is pinned */
+    int64_t patience_ns;       /* of who ends it: also the other threads' */
     bool is_paused;
-    struct fv_control control;    /* in the directory of the rank file; of the first node that comes */
-} monitor = { .control.fd = -1 }; /* the thread's, but for `state` */
+    struct fv_control control; /* in the directory of the rank file; of the first node that comes */
+} monitor = { .patience_ns = PATIENCE_NS, .control.fd = -1 }; /* the thread's, but for `state` */
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -134,8 +142,7 @@ static bool put_series(size_t i)
     struct fv_sensor_series *out = fv_chunk_next(chunk);
     bool is_all = w->series[i].source == FV_WATCH_ALL;
     out->bytes = (uint32_t)bytes;
-    out->flags = (event->is_gauge ? FV_SENSOR_GAUGE : 0) |
-                 (is_all && fv_watch_sensor(w, i)->kind->is_mean ? FV_SENSOR_MEAN : 0) |
+    out->flags = (event->is_gauge ? FV_SENSOR_GAUGE : 0) | (is_all && event->is_mean ? FV_SENSOR_MEAN : 0) |
                  (is_all ? 0 : FV_SENSOR_SOURCE);
     out->every = w->sensors[w->series[i].sensor].every;
     out->label_bytes = (uint32_t)length;
@@ -383,6 +390,30 @@ static bool own_descriptors(void)
     return true;
 }
 
+static void end_before_libraries(void);
+
+static void set_patience(int64_t ns)
+{
+    __atomic_store_n(&monitor.patience_ns, ns, __ATOMIC_RELAXED);
+}
+
+/* True: the list needs libraries that are there. */
+static bool share_libraries(const char *list)
+{
+    bool any = false;
+
+    set_patience(LIBRARY_PATIENCE_NS);
+    for (size_t length; *list; list += length + (list[length] == ',')) {
+        length = strcspn(list, ",");
+        any |= fv_watch_load_libraries(list, length);
+    }
+    if (any)
+        atexit(end_before_libraries);
+    else
+        set_patience(PATIENCE_NS);
+    return any;
+}
+
 static enum state state(void)
 {
     return (enum state)__atomic_load_n(&monitor.state, __ATOMIC_ACQUIRE);
@@ -421,7 +452,7 @@ static void *watch_machine(void *unused)
     fv_thread_never_attach();
     prctl(PR_SET_NAME, FV_SENSORS_THREAD);
     prctl(PR_SET_TIMERSLACK, 1000); /* ns, not 50 us */
-    if (!own_descriptors())
+    if (!share_libraries(fv_rt.options.sensors) && !own_descriptors())
         fv_remark(true, "--sensors: no file descriptors are left: %s; sensors are not recorded", strerror(errno));
     else if (prepare())
         read_all();
@@ -472,20 +503,31 @@ static void start(struct fv_thread *self)
         fv_remark(true, "--sensors: cannot make a thread: %s; sensors are not recorded", strerror(err));
 }
 
-#define PATIENCE_NS 5000000
-
 /* A last sample, for which it waits as long as taking it itself would last, and a little more where others have the
  * processors. */
+static void wait_for_end(void)
+{
+    int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + __atomic_load_n(&monitor.patience_ns, __ATOMIC_RELAXED);
+
+    while (state() == ASKED_TO_END && clock_ns(CLOCK_MONOTONIC) < until_ns)
+        wait_until(ASKED_TO_END, until_ns);
+}
+
 static void end(struct fv_thread *self)
 {
-    int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     (void)self;
-
     if (!is_started || state() != READING)
         return;
     set_state(ASKED_TO_END);
-    while (state() == ASKED_TO_END && clock_ns(CLOCK_MONOTONIC) < until_ns)
-        wait_until(ASKED_TO_END, until_ns);
+    wait_for_end();
+}
+
+/* Registered after what the libraries registered, and so run before it. */
+static void end_before_libraries(void)
+{
+    end(NULL);
+    if (is_started)
+        wait_for_end();
 }
 
 #define LAST_NS 10000000000 /* for a reader that hangs: more than a sample takes */

@@ -92,7 +92,7 @@ static void read_keys(struct fv_sensor *sensor, uint64_t *values)
     }
 }
 
-const struct fv_sensor_form fv_form_keys = { open_keys, read_keys };
+const struct fv_sensor_form fv_form_keys = { .open = open_keys, .read = read_keys };
 
 /* ---- a file for each number ---- */
 
@@ -153,7 +153,7 @@ static void read_files(struct fv_sensor *sensor, uint64_t *values)
         values[i] = number_in(sensor, sensor->state->files[i]);
 }
 
-const struct fv_sensor_form fv_form_files = { open_files, read_files };
+const struct fv_sensor_form fv_form_files = { .open = open_files, .read = read_files };
 
 /* ---- a line for each source ---- */
 
@@ -233,7 +233,7 @@ static void read_lines(struct fv_sensor *sensor, uint64_t *values)
     }
 }
 
-const struct fv_sensor_form fv_form_lines = { open_lines, read_lines };
+const struct fv_sensor_form fv_form_lines = { .open = open_lines, .read = read_lines };
 
 /* ---- a line for each event, a column for each processor ---- */
 
@@ -288,7 +288,7 @@ static void read_grid(struct fv_sensor *sensor, uint64_t *values)
     }
 }
 
-const struct fv_sensor_form fv_form_grid = { open_grid, read_grid };
+const struct fv_sensor_form fv_form_grid = { .open = open_grid, .read = read_grid };
 
 /* ---- pressure ---- */
 
@@ -318,4 +318,4 @@ static void read_pressure(struct fv_sensor *sensor, uint64_t *values)
     }
 }
 
-const struct fv_sensor_form fv_form_pressure = { open_pressure, read_pressure };
+const struct fv_sensor_form fv_form_pressure = { .open = open_pressure, .read = read_pressure };

@@ -8,6 +8,7 @@
 struct fv_sensor_form {
     bool (*open)(struct fv_sensor *sensor); /* finds sources and events; false: it is not there */
     void (*read)(struct fv_sensor *sensor, uint64_t *values);
+    const struct fv_gpu_library *library; /* that it asks; NULL: it reads files */
 };
 
 /* "name value" a line, in one file of each source; "name: value kB" as well, and "Node 0 name: value kB". */
@@ -33,5 +34,12 @@ extern const struct fv_sensor_form fv_form_totals;
 /* Devices of perf events, by which the kernel counts over all programs, where it lets us (forms_perf.c). kind->path:
  * their folders; kind->files: events. */
 extern const struct fv_sensor_form fv_form_perf;
+
+/* What libraries of the makers of GPUs say (forms_gpu.c). kind->path: their names, of which the first that is there is
+ * taken; kind->files: events. */
+extern const struct fv_sensor_form fv_form_nvidia, fv_form_rocm;
+/* Once for all. False: `why` tells. */
+bool fv_gpu_load(const struct fv_sensor_kind *kind);
+double fv_gpu_maximum(const struct fv_sensor *sensor, size_t source, size_t event);
 
 #endif

@@ -250,4 +250,4 @@ static void read_perf(struct fv_sensor *sensor, uint64_t *values)
                     values + i * sensor->event_count);
 }
 
-const struct fv_sensor_form fv_form_perf = { open_perf, read_perf };
+const struct fv_sensor_form fv_form_perf = { .open = open_perf, .read = read_perf };

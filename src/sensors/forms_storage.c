@@ -57,7 +57,7 @@ static void read_values(struct fv_sensor *sensor, uint64_t *values)
             fv_sensor_load(sensor, sensor->state->files[i]) ? fv_form_number_at(sensor->state->text) : FV_SENSOR_NONE;
 }
 
-const struct fv_sensor_form fv_form_values = { open_values, read_values };
+const struct fv_sensor_form fv_form_values = { .open = open_values, .read = read_values };
 
 /* ---- NFS ---- */
 
@@ -120,7 +120,7 @@ static void read_mounts(struct fv_sensor *sensor, uint64_t *values)
         }
 }
 
-const struct fv_sensor_form fv_form_mounts = { open_mounts, read_mounts };
+const struct fv_sensor_form fv_form_mounts = { .open = open_mounts, .read = read_mounts };
 
 /* ---- Lustre ---- */
 
@@ -174,4 +174,4 @@ static void read_totals(struct fv_sensor *sensor, uint64_t *values)
     }
 }
 
-const struct fv_sensor_form fv_form_totals = { open_totals, read_totals };
+const struct fv_sensor_form fv_form_totals = { .open = open_totals, .read = read_totals };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See sensors.h: the most that an event can be. */
+#include "sensors/forms.h"
 #include "sensors/memory.h"
 
 #include <math.h>
@@ -57,6 +58,8 @@ double fv_sensor_maximum(const struct fv_sensor *sensor, size_t source, size_t e
 {
     char folder[600], path[700];
 
+    if (sensor->kind->form->library)
+        return fv_gpu_maximum(sensor, source, event);
     for (size_t i = 0; i < sizeof(maxima) / sizeof(*maxima); i++) {
         const struct maximum *m = &maxima[i];
 

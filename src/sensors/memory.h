@@ -13,6 +13,7 @@ struct fv_sensor_state {
     char *text; /* of the last file read */
     int *files; /* -1: it is not there */
     size_t file_count;
+    void *own;                    /* the form's */
     struct fv_sensor_arena arena; /* the state is in it */
 };
 

@@ -55,7 +55,8 @@ bool fv_sensor_open(struct fv_sensor *sensor, const struct fv_sensor_kind *kind)
     for (size_t i = 0; i < sensor->event_count; i++) {
         struct fv_sensor_event *e = &sensor->events[i];
 
-        e->is_gauge = is_gauge(kind, e->name);
+        e->is_gauge |= is_gauge(kind, e->name);
+        e->is_mean |= kind->is_mean;
         if (e->unit)
             continue;
         e->unit = kind->unit;

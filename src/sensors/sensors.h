@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sensors of the machine: what the kernel and the hardware count or measure meanwhile, by files below /proc and /sys. A
  * sensor is one row of a table (table.c): where its files are, what shape they have, what its numbers mean. It is there
- * if its files are.
+ * if its files are. What only a maker's library tells is asked from that (forms_gpu.c).
  *
  *     sensor   vmstat, net, ...: its files are opened once and read anew for each sample
  *     source   what each number is of, of several alike: a processor, a network interface, a node; "" where there is
@@ -25,6 +25,8 @@ struct fv_sensor_event {
     const char *about;       /* what the kernel says of it; NULL: nothing */
     double scale;            /* what one of the file's is in `unit` */
     bool is_gauge;           /* may fall, and is signed */
+    bool is_mean;            /* of several sources the mean says something, not the sum: temperatures, clocks,
+                              * percentages */
 };
 
 /* Memory that is given back in one piece. */
@@ -56,7 +58,7 @@ struct fv_sensor_kind {
     const char *unit;
     double scale;
     bool is_gauge;
-    bool is_mean;       /* of several sources the mean says something, not the sum: temperatures */
+    bool is_mean;       /* of all its events, as in struct fv_sensor_event */
     const char *gauges; /* names that begin so are gauges all the same; NULL: none */
     double max_hz;      /* that make sense: it changes no faster, or costs too much */
 };
@@ -80,6 +82,8 @@ bool fv_sensor_open(struct fv_sensor *sensor, const struct fv_sensor_kind *kind)
  * or FV_SENSOR_NONE. */
 void fv_sensor_read(struct fv_sensor *sensor, uint64_t *values);
 void fv_sensor_close(struct fv_sensor *sensor);
+/* Of a kind that asks a library and could not be opened: why, for people. NULL: it reads files. */
+const char *fv_sensor_library_why(const struct fv_sensor_kind *kind);
 
 /* The most that it can be, of a counter in a second, as the machine says it: the speed of a network interface, the
  * highest clock. NAN: not known. */

@@ -2,6 +2,7 @@
 /* See watch.h. */
 #include "sensors/watch.h"
 #include "base/near.h"
+#include "sensors/forms.h"
 #include "sensors/memory.h"
 
 #include <fnmatch.h>
@@ -176,6 +177,18 @@ enum fv_watch_answer fv_watch_add(struct fv_watch *w, const char *pattern, size_
     return found ? FV_WATCH_FOUND : why_nothing(w, &word);
 }
 
+bool fv_watch_load_libraries(const char *pattern, size_t length)
+{
+    struct word word;
+    bool any = false;
+
+    if (!take_word(pattern, length, &word))
+        return false;
+    for (const struct fv_sensor_kind *k = fv_sensor_kinds; k->name; k++)
+        any |= k->form->library && !fnmatch(word.sensor, k->name, 0) && fv_gpu_load(k);
+    return any;
+}
+
 void fv_watch_add_usual(struct fv_watch *w, bool is_per_source)
 {
     static const char *const usual[] = { "cpu.user",
@@ -237,10 +250,13 @@ static void say_sensors(const struct word *word, char *out, size_t room)
 /* Devices of perf events are seen by all, and opened by few. */
 static void say_not_here(const struct fv_sensor_kind *kind, char *out, size_t room)
 {
+    const char *why = fv_sensor_library_why(kind);
     char path[256];
 
     snprintf(path, sizeof(path), "%s/%s", fv_sensors_root(), kind->path);
-    if (!access(path, F_OK))
+    if (why)
+        snprintf(out, room, "%s", why);
+    else if (!access(path, F_OK))
         snprintf(out, room,
                  "not permitted here: %s exists, but this user may not read its events (kernel.perf_event_paranoid "
                  "above 0, or a container)",
@@ -375,7 +391,7 @@ double fv_watch_change(const struct fv_watch *w, size_t series)
         known += isfinite(change);
         sum += isfinite(change) ? change : 0;
     }
-    return !known ? NAN : s->sensor.kind->is_mean ? sum / (double)known : sum;
+    return !known ? NAN : fv_watch_event(w, series)->is_mean ? sum / (double)known : sum;
 }
 
 double fv_watch_rate(const struct fv_watch *w, size_t series)
@@ -396,7 +412,7 @@ double fv_watch_maximum(const struct fv_watch *w, size_t series)
         return fv_sensor_maximum(sensor, one->source, one->event);
     for (size_t i = 0; i < sensor->source_count; i++)
         sum += fv_sensor_maximum(sensor, i, one->event);
-    return sensor->kind->is_mean ? sum / (double)sensor->source_count : sum;
+    return fv_watch_event(w, series)->is_mean ? sum / (double)sensor->source_count : sum;
 }
 
 void fv_watch_keep(struct fv_watch *w, size_t count)

@@ -2,7 +2,7 @@
 /* Events of sensors that are watched together: which ones, by patterns as people write them, and what they say from one
  * sample to the next.
  *
- *     SENSOR.NAME           vmstat.pgfault    of all sources together: the sum, of temperatures and clocks the mean
+ *     SENSOR.NAME           vmstat.pgfault    of all sources together: the sum, of temperatures the mean
  *     SENSOR.NAME@SOURCE    net.rx_bytes@eth0
  *     SENSOR                all that it has; stars stand for anything: 'cpu.*', 'net.rx_bytes@*'
  *
@@ -54,6 +54,9 @@ enum fv_watch_answer {
 /* The series that a pattern of `length` bytes fits. is_per_source: one for each source where it names none. Those that
  * are there already, again. */
 enum fv_watch_answer fv_watch_add(struct fv_watch *watch, const char *pattern, size_t length, bool is_per_source);
+/* Loads the libraries that the pattern's sensors ask, before it is added. True: one is there now. It opens files, which
+ * it shares with all of the program that uses it, too. */
+bool fv_watch_load_libraries(const char *pattern, size_t length);
 /* Keeps the first `count` series; sensors that have none are read no more. */
 void fv_watch_keep(struct fv_watch *watch, size_t count);
 /* What most want to see, as far as it is there. */

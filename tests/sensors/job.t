@@ -37,6 +37,7 @@ class Kind:
             self.program = mpi.build(
                 os.path.join(HERE, 'known.c'),
                 '-pthread',
+                '-ldl',
                 '-I',
                 os.path.join(harness.SOURCE, 'src'),
                 output='sensors-known',
@@ -54,6 +55,7 @@ class Kind:
                     os.path.join(HERE, 'known.c'),
                     '-o',
                     self.program,
+                    '-ldl',
                 ]
             ).ended(0)
 

@@ -10,6 +10,7 @@
  *     descriptors    the number that the next one has is told, and all others are closed
  *     pin            to a processor, each rank to another one as far as there are
  *     setuid, fork, kill       as their names say
+ *     gpu            the power of the first GPU, by the library that the sensors ask, too (gpus.t)
  *     leave          main() is left by pthread_exit(), and another thread ends the process
  *     alone          likewise, and it was the last one
  *     elsewhere      as the first word: another thread is MPI's, and waits; main() is left by pthread_exit() meanwhile
@@ -18,6 +19,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -149,6 +151,26 @@ static long next_descriptor(void)
     return next;
 }
 
+/* The code in its place, if it has one. */
+static long power_of_gpu(void)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL), *gpu = NULL;
+    int (*begin)(void), (*find)(unsigned, void **), (*ask)(void *, unsigned *), code;
+    unsigned power = 0;
+
+    if (!library)
+        return -1;
+    *(void **)&begin = dlsym(library, "nvmlInit_v2");
+    *(void **)&find = dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+    *(void **)&ask = dlsym(library, "nvmlDeviceGetPowerUsage");
+    code = begin();
+    if (!code)
+        code = find(0, &gpu);
+    if (!code)
+        code = ask(gpu, &power);
+    return code ? code : (long)power;
+}
+
 static void *last(void *unused)
 {
     for (int i = 0; i < 20; i++)
@@ -242,6 +264,8 @@ int main(int argc, char **argv)
                 nap();
         else if (!strcmp(*a, "descriptors"))
             sum += next_descriptor();
+        else if (!strcmp(*a, "gpu"))
+            sum += power_of_gpu();
         else if (!strcmp(*a, "setuid"))
             sum += setuid(getuid()) + 1;
         else if (!strcmp(*a, "pin"))
