@@ -28,6 +28,8 @@ static bool define(struct fv_merge *m, struct fv_defs *own)
     import->tree = &own->tree;
     for (uint32_t i = 0; i < import->count && !*import->watch.stop; i++)
         fv_import_survey(import, import->first + i, &import->surveys[i]);
+    for (size_t i = 1; i < own->tree.node_count; i++) /* each is a region, or a call path that was told */
+        own->tree.nodes[i].flags |= FV_DEF_CALLS;
     fv_import_build_ranks(import, own);
     return !*import->watch.stop;
 }

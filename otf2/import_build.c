@@ -194,7 +194,7 @@ static void build_regions(struct fv_import *import, struct fv_defs *own)
         const char *text = fv_import_text(import, r->name);
 
         if (mpi_name(text, name) && (r->paradigm == OTF2_PARADIGM_MPI || fv_transcript_knows(name))) {
-            r->function = fv_defs_function(own, name, FV_CLASS_OTHER);
+            r->function = fv_defs_function(own, name, fv_transcript_class_of(name));
             r->neighbours = fv_call_info(name, FV_CLASS_OTHER).neighbour;
             r->calls_request = !strcmp(name, "MPI_Rput") || !strcmp(name, "MPI_Rget") ||
                                !strcmp(name, "MPI_Raccumulate") || !strcmp(name, "MPI_Rget_accumulate");

@@ -54,9 +54,12 @@ def main(directory, name, header):
         arrays = array('fv_page_head', head) + '\n' + array('fv_page_tail', tail)
     else:
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
+        stem = 'fv_' + name[: -len('.html')]
         arrays = (
-            array('fv_live_page', page)
-            + '\nstatic const char fv_live_policy[] = "'
+            array(stem + '_page', page)
+            + '\nstatic const char '
+            + stem
+            + '_policy[] = "'
             + policy
             + "; frame-ancestors 'none'\";\n"
         )

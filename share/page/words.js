@@ -1,4 +1,4 @@
-/* In page.html, live.html, measure.html. */
+/* In page.html, live.html, measure.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values as words: three digits and a unit, as in the text report. */
 

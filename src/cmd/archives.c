@@ -28,8 +28,7 @@ bool fv_is_archive(const char *path)
            S_ISREG(st.st_mode);
 }
 
-/* By the archive's own path, which is the same from wherever it is named. False: there is no cache. */
-static bool place_in_cache(const char *anchor, char out[PATH_MAX])
+bool fv_archive_cache(const char *anchor, char out[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char *path = realpath(anchor, NULL), base[PATH_MAX - 64];
@@ -100,7 +99,7 @@ static int become(char **operand)
 
     fv_archive_place(*operand, directory, sizeof(directory));
     const int turn = take_turn(*operand);
-    if (!is_made(*operand, directory) && !may_be_written(directory) && place_in_cache(*operand, cached))
+    if (!is_made(*operand, directory) && !may_be_written(directory) && fv_archive_cache(*operand, cached))
         strcpy(directory, cached);
     int status = is_made(*operand, directory) ? 0 : make(*operand, directory);
     if (turn >= 0)

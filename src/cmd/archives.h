@@ -3,6 +3,7 @@
 #ifndef FV_ARCHIVES_H
 #define FV_ARCHIVES_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,6 +19,10 @@ static inline void fv_archive_place(const char *anchor, char *out, size_t bytes)
 {
     snprintf(out, bytes, "%.*s.fvmpi", (int)(strlen(anchor) - strlen(FV_ARCHIVE_ENDING)), anchor);
 }
+
+/* A place in the user's cache for what is made of it, by its own path, which is the same from wherever it is named.
+ * False: there is no cache. */
+bool fv_archive_cache(const char *path, char out[PATH_MAX]);
 
 /* As run.json of an experiment names the archive that it was made of: another archive in its place has another. False:
  * there is none. */

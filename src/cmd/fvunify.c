@@ -17,6 +17,7 @@
 #include "merge/weave_sections.h"
 #include "otf2/archive.h"
 #include "otf2/import.h"
+#include "timeline/timeline_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +50,7 @@ static const char usage[] =
     "      --calling-contexts  write regions and samples as calling contexts, which Vampir shows\n"
     "      --no-analysis  do not look for waiting and its causes (DIR/analysis.json)\n"
     "      --compress  compress the archive, if the OTF2 library can\n"
+    "      --timeline FILE  write what `fvmpi view` shows to FILE, in place of an archive; by one process\n"
     "      --keep      keep the unfinished archive if the merge fails\n"
     "  -q, --quiet     print only errors and what is missing\n"
     "  -v, --verbose   say what is done\n"
@@ -91,6 +93,8 @@ enum {
     OPT_NO_ANALYSIS,
     OPT_COMPRESS,
     OPT_KEEP,
+    OPT_TIMELINE,
+    OPT_SOURCE,
     OPT_VERSION
 };
 
@@ -109,6 +113,8 @@ static int take_option(void *options, int option)
     case OPT_NO_ANALYSIS: o->analysis = false; return FV_GO_ON;
     case OPT_COMPRESS: o->compress = true; return FV_GO_ON;
     case OPT_KEEP: o->keep = true; return FV_GO_ON;
+    case OPT_TIMELINE: o->timeline = optarg; return FV_GO_ON;
+    case OPT_SOURCE: o->source = strtoull(optarg, NULL, 16); return FV_GO_ON;
     case OPT_MEMORY:
         return parse_size(optarg, &o->memory) ? FV_GO_ON : wrong(optarg, "--memory takes a size from 1M, like 256M");
     case 'h':
@@ -173,6 +179,8 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { "compress", no_argument, NULL, OPT_COMPRESS },
         { "no-analysis", no_argument, NULL, OPT_NO_ANALYSIS },
         { "keep", no_argument, NULL, OPT_KEEP },
+        { "timeline", required_argument, NULL, OPT_TIMELINE },
+        { "source", required_argument, NULL, OPT_SOURCE },
         { "quiet", no_argument, NULL, 'q' },
         { "verbose", no_argument, NULL, 'v' },
         { "help", no_argument, NULL, 'h' },
@@ -308,7 +316,8 @@ static bool add_metrics(struct fv_unify *r, const struct fv_merge_file *file, st
     return good;
 }
 
-static bool replay_all(struct fv_unify *r)
+/* To an archive, with metrics; or to another end of all records. */
+static bool replay_all(struct fv_unify *r, struct fv_sink *end)
 {
     struct fv_merge *m = &r->merge;
     const struct fv_replay replay = { .defs = &m->defs,
@@ -316,7 +325,7 @@ static bool replay_all(struct fv_unify *r)
                                       .calls = m->calls,
                                       .progress = progress_add,
                                       .progress_context = &r->progress };
-    struct fv_sink *archive = fv_archive_sink(r->archive), *sink = archive;
+    struct fv_sink *archive = r->archive ? end : NULL, *sink = end;
     struct fv_annotate annotate;
     struct fv_weave_samples samples;
     struct fv_weave_sections sections;
@@ -348,7 +357,7 @@ static bool replay_all(struct fv_unify *r)
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;
-        good = good && add_metrics(r, &m->files[i], archive);
+        good = good && (!archive || add_metrics(r, &m->files[i], archive));
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);
@@ -358,7 +367,7 @@ static bool replay_all(struct fv_unify *r)
     r->instances = weave.stats;
     r->unknown_sections = sections.unknown;
     progress_end(&r->progress);
-    return good && !interrupted && add_absent(r, archive);
+    return good && !interrupted && (!archive || add_absent(r, archive));
 }
 
 static int by_location(const void *a, const void *b)
@@ -514,12 +523,59 @@ static bool write_archive(struct fv_unify *r)
                                             r->merge.has_samples,     r->merge.calling,
                                             r->merge.calling_count };
     bool good = fv_archive_begin_events(r->archive, &names);
-    good = good && replay_all(r);
+    good = good && replay_all(r, fv_archive_sink(r->archive));
     good = fv_archive_end_events(r->archive) && good;
     good = !fv_transport_any(t, !good) && define(r);
     good = !fv_transport_any(t, said_interrupted(r) || !good);
     return fv_archive_close(r->archive, good, r->options.keep) && good;
 }
+
+/* ---- a timeline ---- */
+
+/* Of an archive that is read. */
+static bool replay_records(struct fv_unify *r, struct fv_sink *end)
+{
+    struct fv_merge *m = &r->merge;
+    const struct fv_replay replay = {
+        .defs = &m->defs, .clocks = &m->clocks, .progress = progress_add, .progress_context = &r->progress
+    };
+    struct fv_annotate annotate;
+    bool good = true;
+
+    fv_annotate_init(&annotate, &r->analysis, end);
+    for (size_t i = 0; i < m->file_count && good && !interrupted; i++) {
+        const uint32_t threads = m->defs.ranks[m->files[i].rank].thread_count;
+        struct fv_location_stats *locations = fv_xcalloc(threads + 1, sizeof(*locations));
+        const struct fv_source_rank rank = { .replay = &replay,
+                                             .file = i,
+                                             .sink = r->analysed ? &annotate.sink : end,
+                                             .locations = locations,
+                                             .stats = &r->stats };
+        void *records = m->source->open(m, &rank);
+
+        good = m->source->until(records, UINT64_MAX);
+        good = m->source->close(records) && good;
+        free(locations);
+    }
+    fv_annotate_release(&annotate);
+    return good && !interrupted;
+}
+
+static bool write_timeline(struct fv_unify *r)
+{
+    struct fv_timeline_writer *w = fv_timeline_create(r->options.timeline, &r->merge);
+    bool good = w != NULL;
+
+    if (!w)
+        return false;
+    good = r->merge.source == &fv_rank_file_source ? replay_all(r, fv_timeline_sink(w))
+                                                   : replay_records(r, fv_timeline_sink(w));
+    progress_end(&r->progress);
+    good = !said_interrupted(r) && good;
+    return fv_timeline_finish(w, good, r->options.source) && good;
+}
+
+/* ---- the merge ---- */
 
 /* Beside the new archive there is its own analysis, or none. */
 static void end_analysis(struct fv_unify *r)
@@ -545,8 +601,8 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
         good = good && fv_unify_has_traces(r) && take_output(r);
         r->incomplete = (good && !correct(r)) || r->incomplete;
         r->incomplete = (good && !analyse(r)) || r->incomplete;
-        good = good && write_archive(r);
-        if (good && first_process)
+        good = good && (r->options.timeline ? write_timeline(r) : write_archive(r));
+        if (good && first_process && !r->options.timeline)
             end_analysis(r);
         fv_transport_sum(t, (uint64_t *)&r->stats, sizeof(r->stats) / sizeof(uint64_t));
         fv_transport_sum(t, (uint64_t *)&r->instances, sizeof(r->instances) / sizeof(uint64_t));
@@ -555,7 +611,7 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
         if (good && first_process)
             fv_unify_say_missing(r);
         r->incomplete = fv_transport_any(t, r->incomplete);
-        if (good && first_process && !r->options.quiet)
+        if (good && first_process && !r->options.quiet && !r->options.timeline)
             fv_unify_say_result(r, now_s() - begin);
     }
     if (r->output >= 0)
@@ -578,11 +634,15 @@ static bool merge_events(struct fv_unify *r, const struct fv_transport *t)
     r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
                                               .all = PASSES * r->merge.event_bytes,
                                               .begin_s = now_s() };
-    bool good = fv_merge_unify(&r->merge, false, FV_SAMPLES_NONE);
+    bool good = fv_merge_unify(&r->merge, r->options.timeline != NULL, FV_SAMPLES_NONE);
     good = good && take_output(r);
-    good = good && !fv_transport_any(t, first_process && !fv_unify_archive_begin(anchor, output_of(r)));
-    good = good && !fv_transport_any(t, !fv_import_transcribe(&r->merge, output_of(r)));
+    if (!r->options.timeline) {
+        good = good && !fv_transport_any(t, first_process && !fv_unify_archive_begin(anchor, output_of(r)));
+        good = good && !fv_transport_any(t, !fv_import_transcribe(&r->merge, output_of(r)));
+    }
     good = good && (analyse(r) || !r->options.analysis);
+    if (r->options.timeline)
+        good = good && write_timeline(r);
     progress_end(&r->progress);
     return !fv_transport_any(t, said_interrupted(r) || !good);
 }
@@ -595,7 +655,7 @@ static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
     fv_experiment_as_private_as(r->options.directories.items[0]);
     bool good = fv_import_open(&r->merge, t, r->options.directories.items[0], &watch) && merge_events(r, t);
 
-    if (good) {
+    if (good && !r->options.timeline) {
         r->incomplete = !fv_import_say(&r->merge);
         if (first_process)
             end_analysis(r);

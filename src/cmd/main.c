@@ -21,6 +21,7 @@ static const struct {
     { "stacks", fv_cmd_stacks, "DIR [DIR...]", "show what limits the speedup of threads" },
     { "stat", fv_cmd_stat, "[EVENT...]", "print sensors of the machine, one line per sample" },
     { "record", fv_cmd_record, "[EVENT...] [-- CMD]", "record sensors of the machine to a file" },
+    { "view", fv_cmd_view, "DIR|ARCHIVE.otf2", "show a trace in a browser, at any zoom" },
     { "live", fv_cmd_live, "[DIR] [EVENT...]", "show a running job and sensors of the machine in a browser" },
     { "label", fv_cmd_label, "TEXT [FIFO|DIR]", "add a label with the current time to a running recording" },
     { "doctor", fv_cmd_doctor, "[CHECK...]", "find and fix settings of this machine that make measurements vary" },

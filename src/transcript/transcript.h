@@ -24,8 +24,9 @@ bool fv_transcript_close(struct fv_transcript *transcript);
 /* What is not as it should be in what the records came from. */
 void fv_transcript_remark(struct fv_transcript *transcript, const char *text);
 
-/* Is it a function of MPI? As C has it: "MPI_Send". */
+/* Is it a function of MPI? As C has it: "MPI_Send". Its enum fv_function_class; FV_CLASS_OTHER: it is none. */
 bool fv_transcript_knows(const char *name);
+unsigned fv_transcript_class_of(const char *name);
 
 /* Ticks of such files are nanoseconds; that of time 0. */
 #define FV_TRANSCRIPT_FIRST UINT64_C(1000000000)

@@ -178,11 +178,16 @@ bool fv_transcript_knows(const char *name)
     return find(name) != NULL;
 }
 
-unsigned fv_transcript_class(const struct fv_transcript *t, uint32_t function)
+unsigned fv_transcript_class_of(const char *name)
 {
-    const struct mpi_function *f = find(t->merge->defs.functions[function].name);
+    const struct mpi_function *f = find(name);
 
     return f ? f->class : FV_CLASS_OTHER;
+}
+
+unsigned fv_transcript_class(const struct fv_transcript *t, uint32_t function)
+{
+    return fv_transcript_class_of(t->merge->defs.functions[function].name);
 }
 
 bool fv_transcript_is_logged(const struct fv_transcript *t, uint32_t function)

@@ -1,0 +1,441 @@
+/* In view.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fvmpi view: what the server has of a trace (src/viewer/viewer.h), for the stretch of time and the rows that are looked at. */
+
+const NAMES_WIDE = 96,
+  AXIS_TALL = 20,
+  MAP_TALL = 44,
+  LEAST_ROW = 2 /* pixels: more rows than that are merged */,
+  NAMED_ROW = 18 /* from here on rows show their slices */,
+  MOST_LINES = 500;
+
+const viewToken = new URLSearchParams(location.search).get("token") || "";
+
+async function ask(path, values) {
+  const answer = await fetch(path + "?" + new URLSearchParams({ ...values, token: viewToken }));
+
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer;
+}
+const askJson = async (path, values) => (await ask(path, values)).json();
+
+async function loadAbout() {
+  const about = await askJson("about", {});
+
+  about.rows = about.rows.map(([rank, thread, host, depth]) => ({ rank, thread, host, depth }));
+  about.regions = about.regions.map(([name, of, file, count, ns], number) => ({
+    number,
+    name,
+    class: of,
+    file,
+    count,
+    ns,
+  }));
+  return about;
+}
+
+/* Arrays as the server lays them out. */
+async function loadTiles({ from, to, count, first, rows, merge }) {
+  const data = await (await ask("tiles", { from, to, count, first, rows, merge })).arrayBuffer(),
+    lines = Math.ceil(rows / merge),
+    all = lines * count;
+
+  return {
+    ...{ from, to, count, first, merge, lines, all },
+    regions: new Uint32Array(data, 0, all),
+    regionParts: new Uint8Array(data, 4 * all, all),
+    waits: new Uint8Array(data, 5 * all, all),
+    parts: new Uint8Array(data, 6 * all),
+  };
+}
+
+async function loadSlices(row, from, to, least) {
+  const { slices, left_out } = await askJson("slices", { row, from, to, least });
+
+  return {
+    leftOut: left_out,
+    slices: slices
+      .map(([begin, ns, wait, region, depth, context, cause, sampled]) => ({
+        begin,
+        ns,
+        wait,
+        region,
+        depth,
+        context,
+        cause,
+        sampled,
+        row,
+      }))
+      .sort((a, b) => a.depth - b.depth || a.begin - b.begin),
+  };
+}
+
+/* Does one thing after the other, and of those that come meanwhile only the last. */
+class Latest {
+  constructor(does) {
+    this.does = does;
+    this.next = null;
+    this.busy = false;
+  }
+  async ask(...what) {
+    this.next = what;
+    if (this.busy) return;
+    this.busy = true;
+    tellLoads(1);
+    while (this.next) {
+      const now = this.next;
+
+      this.next = null;
+      try {
+        await this.does(...now);
+        document.getElementById("trouble").textContent = "";
+      } catch (error) {
+        document.getElementById("trouble").textContent = "The server does not answer: " + error.message;
+      }
+    }
+    this.busy = false;
+    tellLoads(-1);
+  }
+}
+
+/* How many questions are on their way, for who waits until the page has settled. */
+function tellLoads(more) {
+  const { dataset } = document.documentElement;
+
+  dataset.loads = Number(dataset.loads || 0) + more;
+}
+
+class View {
+  constructor(about) {
+    this.about = about;
+    this.palette = new Palette(about);
+    Object.assign(this, { from: 0, to: about.span_ns, firstRow: 0, rowTall: 24, top: AXIS_TALL, wide: 800, tall: 400 });
+    this.tiles = this.whole = this.selected = this.hovered = null;
+    this.slices = new Map();
+    this.messages = { messages: [], left_out: 0 };
+    this.showsMessages = true;
+    this.canvas = make("canvas", { id: "picture", tabindex: "0", role: "img", "aria-label": "Timeline of all rows" });
+    this.map = make("canvas", {
+      id: "map",
+      role: "img",
+      "aria-label": "The whole run; the part that is shown is marked",
+    });
+    this.told = make("p", { id: "told", class: "note", role: "status", "aria-live": "polite" });
+    this.sums = make("tbody");
+    this.details = make(
+      "div",
+      { id: "details" },
+      make("p", { class: "note" }, "A click on the timeline shows what was there."),
+    );
+    this.loads = new Latest(() => this.load());
+    this.counts = new Latest(() => this.count());
+    this.readAddress();
+  }
+
+  x(ns) {
+    return ((ns - this.from) / (this.to - this.from)) * this.wide;
+  }
+  y(row) {
+    return this.top + (row - this.firstRow) * this.rowTall;
+  }
+  at(x) {
+    return this.from + (x / this.wide) * (this.to - this.from);
+  }
+  rowAt(y) {
+    return Math.floor(this.firstRow + (y - this.top) / this.rowTall);
+  }
+  get rowsShown() {
+    return Math.min(this.about.rows.length, Math.ceil((this.tall - this.top) / this.rowTall) + 1);
+  }
+  get merge() {
+    return Math.max(1, Math.ceil(LEAST_ROW / this.rowTall));
+  }
+
+  /* ---- moving ---- */
+
+  readAddress() {
+    const [, from, to, row, tall] = (location.hash.match(/^#([\d.]+)-([\d.]+),([\d.]+),([\d.]+)$/) || []).map(Number);
+
+    if (to > from) Object.assign(this, { from, to, firstRow: row, rowTall: tall });
+    this.isFit = !(to > from);
+  }
+  /* All rows in the height that there is. */
+  fitRows() {
+    this.firstRow = 0;
+    this.rowTall = Math.min(Math.max((this.tall - this.top) / this.about.rows.length, 0.05), 60);
+  }
+  go(from, to, firstRow = this.firstRow, rowTall = this.rowTall) {
+    const span = this.about.span_ns,
+      width = Math.min(Math.max(to - from, 20), span),
+      begin = Math.min(Math.max(from, 0), span - width),
+      shown = (this.tall - this.top) / rowTall;
+
+    this.from = begin;
+    this.to = begin + width;
+    this.rowTall = rowTall;
+    this.firstRow = Math.min(Math.max(firstRow, 0), Math.max(this.about.rows.length - shown, 0));
+    this.changed();
+  }
+  zoom(factor, at = (this.from + this.to) / 2) {
+    this.go(at - (at - this.from) * factor, at + (this.to - at) * factor);
+  }
+  pan(part) {
+    const by = (this.to - this.from) * part;
+
+    this.go(this.from + by, this.to + by);
+  }
+  tallerRows(factor, y = this.top) {
+    const row = this.firstRow + (y - this.top) / this.rowTall,
+      tall = Math.min(Math.max(this.rowTall * factor, 0.05), 200);
+
+    this.go(this.from, this.to, row - (y - this.top) / tall, tall);
+  }
+  changed() {
+    const place =
+      "#" +
+      [Math.round(this.from) + "-" + Math.round(this.to), this.firstRow.toFixed(2), this.rowTall.toFixed(3)].join(",");
+
+    clearTimeout(this.later);
+    this.later = setTimeout(() => {
+      history.replaceState(null, "", place);
+      this.counts.ask();
+    }, 200);
+    this.draw();
+    this.loads.ask();
+  }
+
+  /* ---- what is looked at ---- */
+
+  async load() {
+    const { from, to } = this,
+      merge = this.merge,
+      first = Math.floor(Math.floor(this.firstRow) / merge) * merge,
+      rows = Math.min(this.rowsShown + merge, this.about.rows.length - first),
+      count = Math.max(64, Math.min(Math.round(this.wide), 4096));
+
+    this.tiles = await loadTiles({ from, to, count, first, rows, merge });
+    const slices = new Map();
+    if (this.rowTall >= NAMED_ROW)
+      for (let row = first; row < first + rows; row++)
+        slices.set(row, await loadSlices(row, from, to, Math.floor((to - from) / this.wide / 2)));
+    this.slices = slices;
+    this.messages =
+      this.showsMessages && this.about.messages ? await this.loadMessages(from, to) : { messages: [], left_out: 0 };
+    this.draw();
+    this.tell();
+  }
+  async loadMessages(from, to) {
+    const { messages, left_out } = await askJson("messages", { from, to });
+
+    return {
+      left_out,
+      messages: messages.map(([sent, received, source, target, size, tag]) => ({
+        sent,
+        received,
+        from: source,
+        to: target,
+        bytes: size,
+        tag,
+      })),
+    };
+  }
+  async count() {
+    const first = Math.max(0, Math.floor(this.firstRow)),
+      rows = Math.min(this.rowsShown, this.about.rows.length - first),
+      { regions } = await askJson("sums", { from: this.from, to: this.to, first, rows }),
+      all = (this.to - this.from) * rows;
+
+    regions.sort((a, b) => b[3] - a[3]);
+    this.sums.replaceChildren(
+      ...regions.slice(0, 200).map(([number, n, inclusive, own, longest, wait]) => {
+        const region = this.about.regions[number],
+          key = make("i", { class: "key" });
+
+        key.style.background = this.palette.region(number);
+        return make(
+          "tr",
+          null,
+          make(
+            "td",
+            { class: "left" },
+            key,
+            make(
+              "button",
+              { class: "pick", onclick: () => this.find(number), title: "go to the longest one" },
+              region.name,
+            ),
+          ),
+          ...[
+            seconds(own / 1e9),
+            percent(own / all),
+            seconds(inclusive / 1e9),
+            count(n),
+            seconds(longest / 1e9),
+            wait ? seconds(wait / 1e9) : "",
+          ].map(cell => make("td", null, cell)),
+        );
+      }),
+    );
+  }
+  /* The longest call of a region in the rows that are shown. */
+  async find(number) {
+    const first = Math.max(0, Math.floor(this.firstRow));
+    let best = null;
+
+    for (let row = first; row < Math.min(first + this.rowsShown, this.about.rows.length); row++)
+      for (const slice of (await loadSlices(row, this.from, this.to, best ? best.ns : 0)).slices)
+        if (slice.region === number && (!best || slice.ns > best.ns)) best = slice;
+    if (!best) return;
+    this.select(best);
+    this.go(best.begin - best.ns, best.begin + 2 * best.ns);
+  }
+  tell() {
+    const words = ["shown: " + seconds((this.to - this.from) / 1e9) + " from " + seconds(this.from / 1e9)],
+      leftOut = [...this.slices.values()].reduce((sum, { leftOut: n }) => sum + n, 0);
+
+    if (this.merge > 1) words.push("each line is the mean of " + this.merge + " rows");
+    if (leftOut) words.push(plural(leftOut, "short call") + " not drawn by themselves: zoom in");
+    if (this.messages.messages.length + this.messages.left_out > MOST_LINES)
+      words.push(
+        plural(this.messages.messages.length + this.messages.left_out, "message") +
+          " here: zoom in to see them as lines",
+      );
+    this.told.textContent = words.join("; ");
+  }
+
+  /* ---- the picture ---- */
+
+  draw() {
+    if (!this.waiting)
+      this.waiting = requestAnimationFrame(() => {
+        this.waiting = 0;
+        this.paint();
+      });
+  }
+  paint() {
+    const c = context(this.canvas),
+      picture = c.picture,
+      offset = NAMES_WIDE;
+
+    this.wide = c.wide - offset;
+    this.tall = c.tall;
+    picture.fillStyle = this.palette.ground;
+    picture.fillRect(0, 0, c.wide, c.tall);
+    picture.save();
+    picture.translate(offset, 0);
+    picture.beginPath();
+    picture.rect(0, 0, this.wide, this.tall);
+    picture.clip();
+    paintGrid(picture, this, this.palette);
+    if (this.tiles) paintTiles(picture, this.tiles, this, this.palette);
+    for (const [row, { slices }] of this.slices)
+      if (slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
+    if (this.messages.messages.length && this.messages.messages.length + this.messages.left_out <= MOST_LINES)
+      paintMessages(picture, this.messages.messages, this, this.palette);
+    paintAxis(picture, this, this.palette);
+    if (this.drag) {
+      picture.fillStyle = this.palette.accent;
+      picture.globalAlpha = 0.25;
+      picture.fillRect(
+        Math.min(this.drag.x, this.drag.now),
+        this.top,
+        Math.abs(this.drag.now - this.drag.x),
+        this.tall,
+      );
+      picture.globalAlpha = 1;
+    }
+    picture.restore();
+    paintNames(picture, this, this.palette, this.about.rows, this.merge);
+    this.paintMap();
+  }
+  paintMap() {
+    const c = context(this.map),
+      rows = this.about.rows.length,
+      span = this.about.span_ns,
+      view = {
+        about: this.about,
+        top: 0,
+        wide: c.wide - NAMES_WIDE,
+        tall: c.tall,
+        rowTall: c.tall / rows,
+        x: ns => (ns / span) * (c.wide - NAMES_WIDE),
+        y: row => (row * c.tall) / rows,
+      };
+
+    c.picture.fillStyle = this.palette.raised;
+    c.picture.fillRect(0, 0, c.wide, c.tall);
+    c.picture.translate(NAMES_WIDE, 0);
+    if (this.whole) paintTiles(c.picture, this.whole, view, this.palette);
+    c.picture.strokeStyle = this.palette.accent;
+    c.picture.lineWidth = 2;
+    c.picture.strokeRect(view.x(this.from), 1, Math.max(view.x(this.to) - view.x(this.from), 2), c.tall - 2);
+  }
+
+  /* ---- what is pointed at ---- */
+
+  sliceAt(x, y) {
+    const row = this.rowAt(y),
+      time = this.at(x),
+      here = ((this.slices.get(row) || {}).slices || []).filter(
+        slice => slice.begin <= time && time <= slice.begin + slice.ns,
+      );
+
+    if (!here.length) return null;
+    const deep = Math.max(...this.slices.get(row).slices.map(slice => slice.depth + 1)),
+      depth = Math.floor(((y - this.y(row)) / (this.rowTall - 2)) * deep);
+    return here.find(slice => slice.depth === depth) || here[here.length - 1];
+  }
+  async select(slice) {
+    this.selected = slice;
+    this.draw();
+    if (!slice) return;
+    const region = this.about.regions[slice.region],
+      row = this.about.rows[slice.row],
+      lines = [
+        rowName(row) + " on " + row.host,
+        seconds(slice.ns / 1e9) + " from " + tick(slice.begin, 1),
+        slice.sampled ? "by samples of the CPU clock" : null,
+        slice.wait ? "waited for " + seconds(slice.wait / 1e9) : null,
+      ],
+      path = slice.context === null ? [] : (await askJson("path", { context: slice.context })).path;
+
+    this.details.replaceChildren(
+      make("h2", null, region.name),
+      ...lines.filter(line => line).map(line => make("p", null, line)),
+      slice.cause === null
+        ? null
+        : make(
+            "p",
+            null,
+            "for ",
+            make("button", { onclick: () => this.goToRow(slice.cause) }, rowName(this.about.rows[slice.cause])),
+          ),
+      make(
+        "ol",
+        { class: "path" },
+        ...path.map(([name, file, line]) =>
+          make("li", null, name + (file ? "  " + file.replace(/.*\//, "") + (line ? ":" + line : "") : "")),
+        ),
+      ),
+    );
+  }
+  goToRow(row) {
+    const shown = (this.tall - this.top) / this.rowTall;
+
+    this.go(this.from, this.to, row - shown / 2);
+  }
+}
+
+/* The canvas at the device's pixels, cleared. */
+function context(canvas) {
+  const ratio = devicePixelRatio || 1,
+    wide = canvas.clientWidth,
+    tall = canvas.clientHeight,
+    picture = canvas.getContext("2d");
+
+  canvas.width = wide * ratio;
+  canvas.height = tall * ratio;
+  picture.scale(ratio, ratio);
+  picture.font = "11px " + getComputedStyle(document.body).fontFamily;
+  return { picture, wide, tall };
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fvmpi view: a trace in a browser. What it shows is made once, by fvunify, of rank files or of an archive, and kept
+ * beside them. */
+#include "base/base.h"
+#include "base/experiment.h"
+#include "cmd/archives.h"
+#include "cmd/arguments.h"
+#include "cmd/child.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "experiment/experiment.h"
+#include "viewer/viewer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: fvmpi view DIR|ARCHIVE.otf2 [options]\n"
+    "Shows the trace of a run of `fvmpi run --trace`, or an OTF2 archive of any tool, on a page whose address it "
+    "prints.\n"
+    "All calls and functions of all ranks are there, at any zoom. Nothing of the trace is changed.\n"
+    "What the page needs is made once and kept: DIR/.fvmpi-view, ARCHIVE.fvmpi/.fvmpi-view, or the user's cache.\n"
+    "The server is for this host only. The printed line says how to reach it from another host, by ssh.\n"
+    "The address contains a token, which allows to read the page.\n"
+    "\n"
+    "      --port N  port of the server (default: any free one)\n"
+    "  -h, --help    print this help\n"
+    "\n"
+    "Exit status: 0 interrupted, 1 failed, 2 wrong usage.\n";
+
+enum { STRANGERS_S = 5 }; /* how often connections without the token are looked for */
+
+struct view_run {
+    struct fv_operands operands;
+    size_t port; /* 0: any */
+    const char *trace;
+    uint64_t source; /* what the trace is, by its files */
+    char place[PATH_MAX], file[PATH_MAX + 16];
+};
+
+static int wrong(const char *what, const char *why)
+{
+    return fv_arguments_wrong("fvmpi view", what, why);
+}
+
+/* ---- what is shown ---- */
+
+static uint64_t hash_file(uint64_t hash, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return hash;
+    hash = fv_mix2(hash, fv_hash_text(path));
+    return fv_mix2(fv_mix2(hash, (uint64_t)st.st_size),
+                   (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec);
+}
+
+static uint64_t hash_trace(const struct view_run *r)
+{
+    struct fv_rank_files files;
+    uint64_t hash = 1;
+
+    if (fv_is_archive(r->trace))
+        return hash_file(hash, r->trace);
+    fv_rank_files_list(&files, r->trace);
+    for (size_t i = 0; i < files.count; i++)
+        hash = hash_file(hash, files.paths[i]);
+    fv_rank_files_release(&files);
+    return hash;
+}
+
+static bool can_be_written(const char *directory)
+{
+    return !fv_make_directory(directory, 0777) && !access(directory, W_OK | X_OK);
+}
+
+/* Beside the trace, or in the user's cache. */
+static bool choose_place(struct view_run *r)
+{
+    char beside[PATH_MAX - 32];
+
+    if (fv_is_archive(r->trace))
+        fv_archive_place(r->trace, beside, sizeof(beside));
+    else
+        snprintf(beside, sizeof(beside), "%s", r->trace);
+    snprintf(r->place, sizeof(r->place), "%s/.fvmpi-view", beside);
+    if (!can_be_written(r->place) && (!fv_archive_cache(r->trace, r->place) || !can_be_written(r->place))) {
+        fv_log("%s: %s, and there is no cache; set XDG_CACHE_HOME to a directory that can be written to", r->place,
+               strerror(errno));
+        return false;
+    }
+    snprintf(r->file, sizeof(r->file), "%s/timeline", r->place);
+    return true;
+}
+
+static bool make(const struct view_run *r)
+{
+    char program[PATH_MAX + 32], source[24];
+    ssize_t n = readlink("/proc/self/exe", program, PATH_MAX);
+    char *slash = n > 0 ? (program[n] = '\0', strrchr(program, '/')) : NULL;
+    char *argv[] = { program,          "--timeline", (char *)r->file,  "--source", source, "--output",
+                     (char *)r->place, "--",         (char *)r->trace, NULL };
+
+    snprintf(source, sizeof(source), "%llx", (unsigned long long)r->source);
+    if (!slash) {
+        fv_log("/proc is not mounted, and is needed to find fvunify; mount it: mount -t proc proc /proc");
+        return false;
+    }
+    strcpy(slash + 1, "fvunify-serial");
+    if (access(program, X_OK)) {
+        fv_log("view: this fvmpi was built without OTF2; install the package libotf2-trace-dev and build it again");
+        return false;
+    }
+    fv_spawn(argv, NULL, NULL); /* what is missing in the trace was said */
+    return true;
+}
+
+/* ---- until it is interrupted ---- */
+
+static int serve(const struct view_run *r, const struct fv_timeline_file *timeline)
+{
+    const struct timespec strangers = { .tv_sec = STRANGERS_S };
+    struct fv_viewer *viewer;
+    sigset_t ends;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, NULL); /* for the server's threads as well */
+    signal(SIGPIPE, SIG_IGN);
+    viewer = fv_viewer_open(timeline, r->trace, (unsigned)r->port);
+    if (!viewer)
+        return FV_EXIT_FAILED;
+    fv_web_say_address(fv_viewer_web(viewer));
+    while (sigtimedwait(&ends, NULL, &strangers) < 0)
+        fv_web_close_strangers(fv_viewer_web(viewer));
+    fv_viewer_close(viewer);
+    return FV_EXIT_OK;
+}
+
+static int view(struct view_run *r)
+{
+    struct fv_timeline_file timeline;
+    int status = FV_EXIT_FAILED;
+
+    r->source = hash_trace(r);
+    if (!choose_place(r))
+        return status;
+    if (!fv_timeline_open(&timeline, r->file, r->source) &&
+        (!make(r) || !fv_timeline_open(&timeline, r->file, r->source)))
+        return status;
+    status = serve(r, &timeline);
+    fv_timeline_close(&timeline);
+    return status;
+}
+
+/* ---- the command ---- */
+
+enum { OPT_PORT = 256 };
+
+static int take_option(void *options, int option)
+{
+    struct view_run *r = options;
+
+    switch (option) {
+    case OPT_PORT:
+        return fv_output_number(optarg, 1, &r->port) && r->port <= 65535
+                   ? FV_GO_ON
+                   : wrong(optarg, "--port takes a number from 1 to 65535");
+    case 'h': fputs(usage, stdout); return FV_EXIT_OK;
+    default: return FV_UNKNOWN_OPTION;
+    }
+}
+
+int fv_cmd_view(int argc, char **argv)
+{
+    static const struct option table[] = {
+        { "port", required_argument, NULL, OPT_PORT },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    static const struct fv_arguments arguments = { "h",  table, take_option, wrong, "experiment directory or archive",
+                                                   false };
+    struct view_run r = { 0 };
+    int status = fv_arguments_take(&arguments, argc, argv, &r, &r.operands);
+
+    if (status != FV_GO_ON)
+        return status;
+    if (r.operands.count > 1)
+        return wrong(r.operands.items[1], "one trace is shown at a time");
+    r.trace = r.operands.items[0];
+    return view(&r);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See timeline_state.h. A row has as many bins as it has pieces, about, divided by PIECES. That is known at its end, or
+ * when there are so many that no more are kept. */
+#include "timeline/timeline_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECES     32        /* a bin, about */
+#define KEPT       (1 << 19) /* pieces */
+#define MOST_BINS  (1 << 18) /* the finest bins of a row */
+#define LEAST_BINS 64        /* of a row with anything in it */
+
+static struct fv_timeline_bin *bin_at(struct fv_timeline_bins *b, size_t i)
+{
+    if (i >= b->count) {
+        FV_GROW(b->items, b->room, i + 1);
+        memset(b->items + b->count, 0, (i + 1 - b->count) * sizeof(*b->items));
+        for (size_t k = b->count; k <= i; k++)
+            b->items[k].region = b->items[k].longest_for = FV_TIMELINE_NONE;
+        b->count = i + 1;
+    }
+    return &b->items[i];
+}
+
+static uint32_t in_units(const struct fv_timeline_bins *b, uint64_t ns)
+{
+    ns >>= fv_timeline_shift(b->width);
+    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+static void add_units(uint32_t *to, uint32_t value)
+{
+    *to = *to > UINT32_MAX - value ? UINT32_MAX : *to + value;
+}
+
+/* Which region has most of the bin at hand. */
+static void end_bin(struct fv_timeline_bins *b)
+{
+    struct fv_timeline_bin *bin = b->share_count ? bin_at(b, b->at) : NULL;
+
+    for (size_t i = 0; i < b->share_count; i++)
+        if (b->shares[i].ns > bin->region_ns) {
+            bin->region = b->shares[i].region;
+            bin->region_ns = b->shares[i].ns;
+        }
+    b->share_count = 0;
+}
+
+static void share(struct fv_timeline_bins *b, size_t i, uint32_t region, uint32_t units)
+{
+    size_t k = 0;
+
+    if (i != b->at)
+        end_bin(b);
+    b->at = i;
+    while (k < b->share_count && b->shares[k].region != region)
+        k++;
+    if (k == b->share_count) {
+        FV_GROW(b->shares, b->share_room, k + 1);
+        b->shares[b->share_count++] = (struct fv_timeline_share){ region, 0 };
+    }
+    add_units(&b->shares[k].ns, units);
+}
+
+static void wait_ends(struct fv_timeline_bins *b, struct fv_timeline_bin *bin, const struct fv_timeline_piece *p)
+{
+    uint32_t units = in_units(b, p->end_ns - p->begin_ns);
+
+    if (units <= bin->longest_ns)
+        return;
+    bin->longest_ns = units;
+    bin->longest_for = p->cause;
+}
+
+static void fill(const struct fv_timeline_writer *w, struct fv_timeline_bins *b, const struct fv_timeline_piece *p)
+{
+    for (uint64_t begin = p->begin_ns, end; begin < p->end_ns; begin = end) {
+        size_t i = begin >> b->width;
+
+        end = (uint64_t)(i + 1) << b->width;
+        end = end < p->end_ns ? end : p->end_ns;
+        struct fv_timeline_bin *bin = bin_at(b, i);
+        uint32_t units = in_units(b, end - begin);
+        if (p->region == FV_TIMELINE_NONE) {
+            add_units(&bin->wait_ns, units);
+            if (end == p->end_ns)
+                wait_ends(b, bin, p);
+            continue;
+        }
+        add_units(&bin->ns[w->regions[p->region].class], units);
+        share(b, i, p->region, units);
+    }
+}
+
+/* So that there are about so many bins in the run. */
+static void choose_width(const struct fv_timeline_writer *w, struct fv_timeline_bins *b, size_t wanted)
+{
+    uint64_t length = (uint64_t)fv_clocks_length(&w->merge->clocks, &w->merge->defs) + 1;
+
+    wanted = wanted < LEAST_BINS ? LEAST_BINS : wanted > MOST_BINS ? MOST_BINS : wanted;
+    b->width = 4;
+    while (length >> b->width >= wanted)
+        b->width++;
+    for (size_t i = 0; i < b->piece_count; i++)
+        fill(w, b, &b->pieces[i]);
+    free(b->pieces);
+    b->pieces = NULL;
+}
+
+void fv_timeline_add_piece(struct fv_timeline_writer *w, struct fv_timeline_bins *b,
+                           const struct fv_timeline_piece *piece)
+{
+    if (b->width) {
+        fill(w, b, piece);
+        return;
+    }
+    FV_GROW(b->pieces, b->piece_room, b->piece_count + 1);
+    b->pieces[b->piece_count++] = *piece;
+    if (b->piece_count == KEPT)
+        choose_width(w, b, MOST_BINS);
+}
+
+/* Two bins as one of the next level. */
+static void join(struct fv_timeline_bin *to, const struct fv_timeline_bin *from, unsigned halve)
+{
+    for (unsigned i = 0; i < FV_TIMELINE_CLASS_COUNT; i++)
+        add_units(&to->ns[i], from->ns[i] >> halve);
+    add_units(&to->wait_ns, from->wait_ns >> halve);
+    if (from->region == to->region)
+        add_units(&to->region_ns, from->region_ns >> halve);
+    else if (from->region_ns >> halve > to->region_ns) {
+        to->region = from->region;
+        to->region_ns = from->region_ns >> halve;
+    }
+    if (from->longest_ns >> halve > to->longest_ns) {
+        to->longest_ns = from->longest_ns >> halve;
+        to->longest_for = from->longest_for;
+    }
+}
+
+static size_t next_level(struct fv_timeline_bin *bins, size_t count, unsigned width)
+{
+    const unsigned halve = fv_timeline_shift(width + 1) - fv_timeline_shift(width);
+
+    for (size_t i = 0; i < (count + 1) / 2; i++) {
+        struct fv_timeline_bin both = { .region = FV_TIMELINE_NONE, .longest_for = FV_TIMELINE_NONE };
+
+        for (size_t k = 2 * i; k < 2 * i + 2 && k < count; k++)
+            join(&both, &bins[k], halve);
+        bins[i] = both;
+    }
+    return (count + 1) / 2;
+}
+
+void fv_timeline_end_bins(struct fv_timeline_writer *w, struct fv_timeline_bins *b, struct fv_timeline_row *row)
+{
+    if (!b->width && b->piece_count)
+        choose_width(w, b, b->piece_count / PIECES);
+    end_bin(b);
+    row->width = b->width;
+    row->bin_count = b->count;
+    for (size_t n = b->count, width = b->width; n; width++) {
+        uint64_t offset = fv_timeline_put(w, b->items, n * sizeof(*b->items));
+
+        row->bins = row->levels++ ? row->bins : offset;
+        w->header.bins += n;
+        n = n > 1 ? next_level(b->items, n, (unsigned)width) : 0;
+    }
+    free(b->items);
+    free(b->shares);
+    *b = (struct fv_timeline_bins){ 0 };
+}

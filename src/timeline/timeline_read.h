@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A timeline as it is looked at: the file is mapped, and nothing of it is trusted. Any number of threads may ask at
+ * once. */
+#ifndef FV_TIMELINE_READ_H
+#define FV_TIMELINE_READ_H
+
+#include "timeline/timeline.h"
+
+#include <stddef.h>
+
+struct fv_timeline_file {
+    const struct fv_timeline_header *header;
+    const struct fv_timeline_row *rows;
+    const struct fv_timeline_region *regions;
+    const struct fv_timeline_chunk *chunks;
+    const struct fv_timeline_message *messages;
+    const struct fv_timeline_context *contexts;
+    const char *strings;
+    const uint8_t *map;
+    size_t bytes;
+};
+
+/* False: there is none that is whole and of this source (FV_TIMELINE_ANY: of any); nothing is said. */
+#define FV_TIMELINE_ANY UINT64_MAX
+bool fv_timeline_open(struct fv_timeline_file *timeline, const char *path, uint64_t source);
+void fv_timeline_close(struct fv_timeline_file *timeline);
+
+/* "" where it is damaged. */
+const char *fv_timeline_text(const struct fv_timeline_file *timeline, uint32_t string);
+
+/* What rows have of a stretch of time, in parts of 255: of `merge` rows the mean. */
+struct fv_timeline_tile {
+    uint8_t parts[FV_TIMELINE_CLASS_COUNT];
+    uint8_t wait, region_part;
+    uint32_t region; /* that has most of it, an estimate of several bins or rows; FV_TIMELINE_NONE */
+};
+/* `count` stretches of equal length from `from` to `to`; rows below `first` + `merge`, as far as there are. */
+void fv_timeline_tiles(const struct fv_timeline_file *timeline, uint32_t first, uint32_t merge, double from, double to,
+                       struct fv_timeline_tile *out, size_t count);
+
+struct fv_timeline_seen {
+    uint64_t begin_ns, ns, wait_ns;
+    uint32_t region, context, cause; /* FV_TIMELINE_NONE: none */
+    uint32_t depth;
+    bool is_sampled;
+};
+typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slice); /* false: enough */
+/* Slices of a row that have a part of [from, to) and take `least_ns` or more; short ones first. False: not all. */
+bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
+                        uint64_t least_ns, fv_timeline_take *take, void *context);
+
+/* What regions have of a stretch of time, exactly: slices that have a part of it, their time in it with and without
+ * what is in them, the longest one (whole), and waiting. */
+struct fv_timeline_sum {
+    uint64_t count, inclusive_ns, exclusive_ns, longest_ns, wait_ns;
+};
+/* Of rows first to first + count - 1; `sums` by region. False: there was no memory. */
+bool fv_timeline_sums(const struct fv_timeline_file *timeline, uint32_t first, uint32_t count, uint64_t from,
+                      uint64_t to, struct fv_timeline_sum *sums);
+
+#endif

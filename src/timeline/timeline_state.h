@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is kept while a timeline is made; shared by its parts: timeline_write.c takes records and makes slices of them,
+ * timeline_bins.c sums up what the innermost ones are, timeline_messages.c finds both ends of messages,
+ * timeline_tables.c writes chunks and tables. */
+#ifndef FV_TIMELINE_STATE_H
+#define FV_TIMELINE_STATE_H
+
+#include "merge/bytes.h"
+#include "merge/groups.h"
+#include "merge/requests.h"
+#include "timeline/timeline_write.h"
+
+#include <stdio.h>
+
+struct fv_timeline_slice {
+    uint64_t begin_ns, ns, wait_ns;
+    uint32_t region, context, cause; /* context: FV_TIMELINE_NONE: none; cause: row */
+    uint16_t depth, flags;
+};
+enum { FV_SLICE_SAMPLED = 1, FV_SLICE_WAITED = 2 };
+
+/* A stretch of time in which a region was innermost; or a wait. */
+struct fv_timeline_piece {
+    uint64_t begin_ns, end_ns;
+    uint32_t region; /* of a wait: FV_TIMELINE_NONE, and: */
+    uint32_t cause;
+};
+
+struct fv_timeline_bins {
+    struct fv_timeline_piece *pieces; /* as long as it is not known how fine bins should be */
+    size_t piece_count, piece_room;
+    unsigned width; /* log2 ns; 0: not chosen yet */
+    struct fv_timeline_bin *items;
+    size_t count, room;
+    /* What each region has of the bin at hand: */
+    size_t at;
+    struct fv_timeline_share {
+        uint32_t region, ns;
+    } * shares;
+    size_t share_count, share_room;
+};
+
+#define FV_TIMELINE_LENGTHS 32 /* 4^0 to 4^31 ns */
+
+struct fv_timeline_open {
+    uint64_t begin_ns;
+    uint32_t region, context;
+};
+
+struct fv_timeline_thread {
+    uint32_t row;
+    struct fv_timeline_open *open; /* regions, outermost first */
+    size_t depth, room;
+    uint64_t since_ns;                /* the innermost one has been that since; or the end of the last one */
+    struct fv_timeline_slice sampled; /* that is being put together of samples; ns 0: none is */
+    struct {
+        struct fv_timeline_slice *items;
+        size_t count, room;
+    } lengths[FV_TIMELINE_LENGTHS];
+    struct fv_timeline_bins bins;
+};
+
+struct fv_timeline_end {          /* of a message */
+    uint32_t comm, from, to, tag; /* from, to: in the communicator */
+    uint64_t order, ns, bytes;
+    uint32_t row;
+};
+
+struct fv_timeline_writer {
+    struct fv_sink sink; /* first: a sink is one of these */
+    const struct fv_merge *merge;
+    struct fv_groups groups;
+    char *path;
+    FILE *out;
+    uint64_t at; /* bytes so far */
+    bool failed;
+    struct fv_timeline_header header;
+    struct fv_timeline_row *rows; /* in the order of ranks and threads */
+    size_t row_count;
+    uint32_t *first_row; /* by rank of the definitions */
+    struct fv_timeline_region *regions;
+    size_t region_count;
+    struct fv_timeline_chunk *chunks;
+    size_t chunk_count, chunk_room;
+    struct fv_bytes strings;
+    struct fv_timeline_thread *threads; /* of the rank at hand, by slot */
+    size_t thread_room;
+    uint32_t rank; /* at hand: index */
+    struct fv_timeline_end *sends, *receives;
+    size_t send_count, send_room, receive_count, receive_room;
+    struct fv_pendings posted; /* receives of the rank at hand: their order */
+    uint64_t order;
+};
+
+/* timeline_bins.c. Pieces come in the order of time, waits in any. */
+void fv_timeline_add_piece(struct fv_timeline_writer *w, struct fv_timeline_bins *bins,
+                           const struct fv_timeline_piece *piece);
+/* Writes the bins and those of all levels above. */
+void fv_timeline_end_bins(struct fv_timeline_writer *w, struct fv_timeline_bins *bins, struct fv_timeline_row *row);
+
+/* timeline_messages.c */
+void fv_timeline_message_record(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r);
+void fv_timeline_write_messages(struct fv_timeline_writer *w);
+
+/* timeline_tables.c */
+uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t bytes); /* where */
+void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length);
+uint32_t fv_timeline_string(struct fv_timeline_writer *w, const char *text);
+void fv_timeline_make_tables(struct fv_timeline_writer *w);
+void fv_timeline_write_tables(struct fv_timeline_writer *w);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See timeline_state.h: chunks and tables of the file. */
+#include "timeline/timeline_state.h"
+#include "trace/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN 8
+
+uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t bytes)
+{
+    static const char none[ALIGN];
+    const size_t gap = (ALIGN - w->at % ALIGN) % ALIGN;
+    uint64_t where = w->at + gap;
+
+    w->failed = w->failed || fwrite(none, 1, gap, w->out) != gap || fwrite(data, 1, bytes, w->out) != bytes;
+    w->at = where + bytes;
+    return where;
+}
+
+/* ---- slices ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct fv_timeline_slice *x = a, *y = b;
+
+    return x->begin_ns != y->begin_ns ? (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns)
+                                      : (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+static uint8_t *put_slice(uint8_t *at, const struct fv_timeline_slice *s, uint64_t before)
+{
+    at = fv_put_varint(at, s->begin_ns - before);
+    at = fv_put_varint(at, s->ns);
+    at = fv_put_varint(at, (uint64_t)s->region << 2 | s->flags);
+    at = fv_put_varint(at, s->depth);
+    at = fv_put_varint(at, s->context == FV_TIMELINE_NONE ? 0 : (uint64_t)s->context + 1);
+    if (s->flags & FV_SLICE_WAITED) {
+        at = fv_put_varint(at, s->wait_ns);
+        at = fv_put_varint(at, s->cause == FV_TIMELINE_NONE ? 0 : (uint64_t)s->cause + 1);
+    }
+    return at;
+}
+
+void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length)
+{
+    struct fv_timeline_slice *s = t->lengths[length].items;
+    const size_t count = t->lengths[length].count;
+    struct fv_bytes out = { 0 };
+    uint64_t before = 0, end = 0;
+
+    if (!count)
+        return;
+    t->lengths[length].count = 0;
+    qsort(s, count, sizeof(*s), by_begin);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *at = fv_bytes_add(&out, 7 * FV_VARINT_MAX);
+
+        out.count = (size_t)(put_slice(at, &s[i], before) - out.data);
+        before = s[i].begin_ns;
+        end = s[i].begin_ns + s[i].ns > end ? s[i].begin_ns + s[i].ns : end;
+    }
+    FV_GROW(w->chunks, w->chunk_room, w->chunk_count + 1);
+    w->chunks[w->chunk_count++] = (struct fv_timeline_chunk){ .offset = fv_timeline_put(w, out.data, out.count),
+                                                              .bytes = (uint32_t)out.count,
+                                                              .count = (uint32_t)count,
+                                                              .begin_ns = s[0].begin_ns,
+                                                              .end_ns = end,
+                                                              .row = t->row,
+                                                              .length = length };
+    free(out.data);
+}
+
+/* ---- tables ---- */
+
+uint32_t fv_timeline_string(struct fv_timeline_writer *w, const char *text)
+{
+    size_t at = w->strings.count;
+
+    if (!text || !*text || at > UINT32_MAX / 2)
+        return 0;
+    fv_bytes_put(&w->strings, text, strlen(text) + 1);
+    return (uint32_t)at;
+}
+
+static uint32_t class_of(const struct fv_timeline_writer *w, uint32_t function)
+{
+    static const uint8_t of_mpi[FV_CLASS_COUNT] = {
+        [FV_CLASS_OTHER] = FV_TIMELINE_MPI,      [FV_CLASS_P2P] = FV_TIMELINE_P2P,
+        [FV_CLASS_COMPLETION] = FV_TIMELINE_P2P, [FV_CLASS_COMM] = FV_TIMELINE_MPI,
+        [FV_CLASS_RMA] = FV_TIMELINE_RMA,        [FV_CLASS_COLLECTIVE] = FV_TIMELINE_COLLECTIVE,
+        [FV_CLASS_INIT] = FV_TIMELINE_MPI,       [FV_CLASS_IO] = FV_TIMELINE_IO,
+    };
+    const struct fv_def_function *f = &w->merge->defs.functions[function];
+    const struct fv_call_info call = fv_call_info(f->name, f->class);
+
+    switch (f->class) {
+    case FV_CLASS_OF_FILES: return FV_TIMELINE_IO;
+    case FV_CLASS_OF_MEMORY: return FV_TIMELINE_MEMORY;
+    case FV_CLASS_SECTION: return FV_TIMELINE_FUNCTION;
+    case FV_CLASS_OF_THREADS:
+        return call.role >= FV_ROLE_OMP_LOOP && call.role <= FV_ROLE_OMP_TARGET_DATA ? FV_TIMELINE_OPENMP
+                                                                                     : FV_TIMELINE_THREADS;
+    default: break;
+    }
+    if (call.op != FV_OP_NONE && call.role >= FV_ROLE_ONE2ALL && call.role <= FV_ROLE_COLL_OTHER)
+        return FV_TIMELINE_COLLECTIVE;
+    return call.role == FV_ROLE_P2P ? FV_TIMELINE_P2P : f->class < FV_CLASS_COUNT ? of_mpi[f->class] : FV_TIMELINE_MPI;
+}
+
+static void make_regions(struct fv_timeline_writer *w)
+{
+    const struct fv_defs *d = &w->merge->defs;
+    const struct fv_contexts *c = &w->merge->contexts;
+
+    w->region_count = d->function_count + c->function_count;
+    w->regions = fv_xcalloc(w->region_count + 1, sizeof(*w->regions));
+    for (uint32_t i = 0; i < d->function_count; i++)
+        w->regions[i] =
+            (struct fv_timeline_region){ .name = fv_timeline_string(w, d->functions[i].name), .class = class_of(w, i) };
+    for (size_t i = 0; i < c->function_count; i++)
+        w->regions[d->function_count + i] =
+            (struct fv_timeline_region){ .name = fv_timeline_string(w, c->functions[i].name),
+                                         .file = fv_timeline_string(w, c->functions[i].file),
+                                         .class = FV_TIMELINE_FUNCTION };
+}
+
+void fv_timeline_make_tables(struct fv_timeline_writer *w)
+{
+    const struct fv_defs *d = &w->merge->defs;
+
+    fv_bytes_put(&w->strings, "", 1);
+    make_regions(w);
+    w->first_row = fv_xcalloc(d->rank_count + 1, sizeof(*w->first_row));
+    for (size_t i = 0; i < d->rank_count; i++) {
+        w->first_row[i] = (uint32_t)w->row_count;
+        w->row_count += d->ranks[i].thread_count;
+    }
+    w->rows = fv_xcalloc(w->row_count + 1, sizeof(*w->rows));
+    for (uint32_t i = 0, at = 0; i < d->rank_count; i++) {
+        uint32_t host = fv_timeline_string(w, d->ranks[i].host);
+
+        for (uint32_t k = 0; k < d->ranks[i].thread_count; k++)
+            w->rows[at++] = (struct fv_timeline_row){ .rank = i, .thread = k, .host = host };
+    }
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const struct fv_timeline_chunk *x = a, *y = b;
+
+    return x->row != y->row         ? (x->row > y->row) - (x->row < y->row)
+           : x->length != y->length ? (x->length > y->length) - (x->length < y->length)
+                                    : (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static struct fv_timeline_part part(struct fv_timeline_writer *w, const void *items, size_t count, size_t bytes)
+{
+    return (struct fv_timeline_part){ fv_timeline_put(w, items, count * bytes), count };
+}
+
+static void write_contexts(struct fv_timeline_writer *w)
+{
+    const struct fv_contexts *c = &w->merge->contexts;
+    struct fv_timeline_context *all = fv_xcalloc(c->count + 1, sizeof(*all));
+    uint32_t file = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const struct fv_calling_context *from = &c->items[i];
+
+        if (!i || from->file != c->items[i - 1].file)
+            file = fv_timeline_string(w, from->file);
+        all[i] =
+            (struct fv_timeline_context){ from->parent, w->regions[w->merge->defs.function_count + from->function].name,
+                                          file, from->line };
+    }
+    w->header.contexts = part(w, all, c->count, sizeof(*all));
+    free(all);
+}
+
+void fv_timeline_write_tables(struct fv_timeline_writer *w)
+{
+    if (w->chunk_count)
+        qsort(w->chunks, w->chunk_count, sizeof(*w->chunks), by_row);
+    for (size_t i = 0; i < w->chunk_count; i++) {
+        struct fv_timeline_row *row = &w->rows[w->chunks[i].row];
+
+        row->first_chunk = row->chunk_count++ ? row->first_chunk : i;
+    }
+    for (size_t i = 0; i < w->row_count; i++) /* as others name it */
+        w->rows[i].rank = w->merge->defs.ranks[w->rows[i].rank].world_rank;
+    write_contexts(w);
+    w->header.chunks = part(w, w->chunks, w->chunk_count, sizeof(*w->chunks));
+    w->header.rows = part(w, w->rows, w->row_count, sizeof(*w->rows));
+    w->header.regions = part(w, w->regions, w->region_count, sizeof(*w->regions));
+    w->header.strings = part(w, w->strings.data, w->strings.count, 1);
+    memcpy(w->header.magic, FV_TIMELINE_MAGIC, sizeof(w->header.magic));
+    w->header.version = FV_TIMELINE_VERSION;
+    w->header.span_ns++;
+    w->header.file_bytes = w->at;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See timeline_write.h. */
+#include "timeline/timeline_state.h"
+#include "tool/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK 1024 /* slices */
+
+static struct fv_timeline_writer *writer_of(struct fv_sink *sink)
+{
+    return (struct fv_timeline_writer *)(void *)sink;
+}
+
+/* ---- slices ---- */
+
+static unsigned length_of(uint64_t ns)
+{
+    return ns ? (63 - (unsigned)__builtin_clzll(ns)) / 2 : 0;
+}
+
+static void keep(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_timeline_slice *slice)
+{
+    unsigned length = length_of(slice->ns);
+    struct fv_timeline_row *row = &w->rows[t->row];
+    struct fv_timeline_region *region = &w->regions[slice->region];
+
+    FV_GROW(t->lengths[length].items, t->lengths[length].room, t->lengths[length].count + 1);
+    t->lengths[length].items[t->lengths[length].count++] = *slice;
+    if (t->lengths[length].count == CHUNK)
+        fv_timeline_put_chunk(w, t, length);
+    row->slices += !(slice->flags & FV_SLICE_SAMPLED);
+    row->depth = row->depth > slice->depth + 1u ? row->depth : slice->depth + 1u;
+    region->count++;
+    region->ns += slice->ns;
+}
+
+static void end_sampled(struct fv_timeline_writer *w, struct fv_timeline_thread *t)
+{
+    if (t->sampled.ns)
+        keep(w, t, &t->sampled);
+    t->sampled.ns = 0;
+}
+
+/* What the innermost region has had until now. */
+static void spend(struct fv_timeline_writer *w, struct fv_timeline_thread *t, uint64_t now)
+{
+    if (t->depth && now > t->since_ns)
+        fv_timeline_add_piece(
+            w, &t->bins,
+            &(struct fv_timeline_piece){ t->since_ns, now, t->open[t->depth - 1].region, FV_TIMELINE_NONE });
+    t->since_ns = now > t->since_ns ? now : t->since_ns;
+}
+
+static void enter(struct fv_timeline_writer *w, struct fv_timeline_thread *t, uint64_t now, uint32_t region,
+                  uint32_t node)
+{
+    end_sampled(w, t);
+    spend(w, t, now);
+    FV_GROW(t->open, t->room, t->depth + 1);
+    t->open[t->depth++] =
+        (struct fv_timeline_open){ now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE };
+}
+
+/* wait_ns: from its begin on, for a row. */
+static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, uint64_t now, uint64_t wait_ns,
+                  uint32_t cause)
+{
+    if (!t->depth)
+        return;
+    spend(w, t, now);
+    const struct fv_timeline_open *o = &t->open[--t->depth];
+    struct fv_timeline_slice slice = { .begin_ns = o->begin_ns,
+                                       .ns = now > o->begin_ns ? now - o->begin_ns : 0,
+                                       .region = o->region,
+                                       .context = o->context,
+                                       .depth = (uint16_t)(t->depth < UINT16_MAX ? t->depth : UINT16_MAX),
+                                       .cause = cause };
+    slice.wait_ns = wait_ns < slice.ns ? wait_ns : slice.ns;
+    slice.flags = slice.wait_ns ? FV_SLICE_WAITED : 0;
+    keep(w, t, &slice);
+    if (slice.wait_ns)
+        fv_timeline_add_piece(
+            w, &t->bins,
+            &(struct fv_timeline_piece){ slice.begin_ns, slice.begin_ns + slice.wait_ns, FV_TIMELINE_NONE, cause });
+}
+
+/* The function of the program at a node of the call tree. */
+static uint32_t function_at(const struct fv_timeline_writer *w, uint32_t node)
+{
+    const struct fv_merge *m = w->merge;
+    uint32_t function = m->function_of_node[node], context = m->context_of_node[node];
+
+    if (function == FV_NONE && context != FV_NONE)
+        function = m->contexts.items[context].function;
+    return function == FV_NONE ? FV_TIMELINE_NONE : (uint32_t)m->defs.function_count + function;
+}
+
+/* Outside of all regions a sample says where the time since the one before went, as far as it was CPU time. */
+static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
+{
+    uint32_t region = function_at(w, r->context), context = w->merge->context_of_node[r->context];
+    uint64_t begin = r->time_ns > r->sent ? r->time_ns - r->sent : 0;
+
+    w->rows[t->row].samples++;
+    w->header.samples++;
+    if (t->depth || region == FV_TIMELINE_NONE)
+        return;
+    begin = begin > t->since_ns ? begin : t->since_ns;
+    if (begin >= r->time_ns)
+        return;
+    fv_timeline_add_piece(w, &t->bins, &(struct fv_timeline_piece){ begin, r->time_ns, region, FV_TIMELINE_NONE });
+    if (t->sampled.ns && t->sampled.region == region && t->sampled.context == context &&
+        t->sampled.begin_ns + t->sampled.ns == begin) {
+        t->sampled.ns += r->time_ns - begin;
+    } else {
+        end_sampled(w, t);
+        t->sampled = (struct fv_timeline_slice){ .begin_ns = begin,
+                                                 .ns = r->time_ns - begin,
+                                                 .region = region,
+                                                 .context = context,
+                                                 .flags = FV_SLICE_SAMPLED,
+                                                 .cause = FV_TIMELINE_NONE };
+    }
+    t->since_ns = r->time_ns;
+}
+
+/* ---- records ---- */
+
+static uint32_t row_of(const struct fv_timeline_writer *w, uint64_t location)
+{
+    const struct fv_defs *d = &w->merge->defs;
+    uint32_t world = (uint32_t)location, slot = (uint32_t)(location >> 32);
+    size_t rank = FV_COUNT_BEFORE(i, d->rank_count, d->ranks[i].world_rank < world);
+
+    return rank < d->rank_count && d->ranks[rank].world_rank == world && slot < d->ranks[rank].thread_count
+               ? w->first_row[rank] + slot
+               : FV_TIMELINE_NONE;
+}
+
+static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
+{
+    struct fv_timeline_writer *w = writer_of(sink);
+    struct fv_timeline_thread *t = &w->threads[slot];
+
+    w->header.span_ns = r->time_ns > w->header.span_ns ? r->time_ns : w->header.span_ns;
+    switch ((enum fv_record_kind)r->kind) {
+    case FV_REC_ENTER:
+    case FV_REC_LIBRARY_ENTER:
+    case FV_REC_WORK_ENTER:
+    case FV_REC_REGION_ENTER:
+    case FV_REC_SECTION_ENTER: enter(w, t, r->time_ns, r->ref, r->kind == FV_REC_SECTION_ENTER ? 0 : r->context); break;
+    case FV_REC_INSTANCE:
+        if (function_at(w, r->context) != FV_TIMELINE_NONE)
+            enter(w, t, r->time_ns, function_at(w, r->context), r->context);
+        break;
+    case FV_REC_LEAVE:
+    case FV_REC_REGION_LEAVE: leave(w, t, r->time_ns, r->sent, r->sent ? row_of(w, r->id) : FV_TIMELINE_NONE); break;
+    case FV_REC_LIBRARY_LEAVE:
+    case FV_REC_WORK_LEAVE:
+    case FV_REC_SECTION_LEAVE:
+    case FV_REC_INSTANCE_END: leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE); break;
+    case FV_REC_SAMPLE: sample(w, t, r); break;
+    default: fv_timeline_message_record(w, t->row, r);
+    }
+    return !w->failed;
+}
+
+static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location)
+{
+    struct fv_timeline_writer *w = writer_of(sink);
+    size_t before = w->thread_room;
+    uint32_t row = row_of(w, location);
+
+    if (row == FV_TIMELINE_NONE)
+        return false;
+    FV_GROW(w->threads, w->thread_room, (size_t)slot + 1);
+    memset(w->threads + before, 0, (w->thread_room - before) * sizeof(*w->threads));
+    w->threads[slot].row = row;
+    if (!slot)
+        fv_pendings_release(&w->posted);
+    return true;
+}
+
+static bool close_location(struct fv_sink *sink, uint32_t slot)
+{
+    struct fv_timeline_writer *w = writer_of(sink);
+    struct fv_timeline_thread *t = &w->threads[slot];
+    struct fv_timeline_row *row = &w->rows[t->row];
+
+    while (t->depth)
+        leave(w, t, t->since_ns, 0, FV_TIMELINE_NONE);
+    end_sampled(w, t);
+    for (unsigned i = 0; i < FV_TIMELINE_LENGTHS; i++) {
+        fv_timeline_put_chunk(w, t, i);
+        free(t->lengths[i].items);
+    }
+    fv_timeline_end_bins(w, &t->bins, row);
+    w->header.slices += row->slices;
+    free(t->open);
+    *t = (struct fv_timeline_thread){ .row = t->row };
+    return !w->failed;
+}
+
+/* ---- the file ---- */
+
+struct fv_timeline_writer *fv_timeline_create(const char *path, const struct fv_merge *merge)
+{
+    struct fv_timeline_writer *w;
+    int fd = fv_new_file(path, O_RDWR, 0666);
+
+    if (fd < 0) {
+        fv_log("%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    w = fv_xcalloc(1, sizeof(*w));
+    w->sink = (struct fv_sink){ .open = open_location, .put = put, .close = close_location };
+    w->merge = merge;
+    w->path = strdup(path);
+    w->out = fdopen(fd, "w");
+    fv_groups_init(&w->groups, &merge->defs);
+    fv_timeline_make_tables(w);
+    fv_timeline_put(w, &w->header, sizeof(w->header));
+    return w;
+}
+
+struct fv_sink *fv_timeline_sink(struct fv_timeline_writer *w)
+{
+    return &w->sink;
+}
+
+bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source)
+{
+    if (good && !w->failed) {
+        w->header.source = source;
+        fv_timeline_write_messages(w);
+        fv_timeline_write_tables(w);
+        good = !fflush(w->out) && !w->failed;
+        w->header.complete = 1;
+        good = good && !fseek(w->out, 0, SEEK_SET) && fwrite(&w->header, sizeof(w->header), 1, w->out) == 1;
+    }
+    if (fclose(w->out) || !good || w->failed) {
+        if (good || w->failed)
+            fv_log("%s: %s; is there room on the disk?", w->path, strerror(errno));
+        good = false;
+        unlink(w->path);
+    }
+    fv_groups_release(&w->groups);
+    fv_pendings_release(&w->posted);
+    free(w->path);
+    free(w->rows);
+    free(w->first_row);
+    free(w->regions);
+    free(w->chunks);
+    free(w->strings.data);
+    free(w->threads);
+    free(w->sends);
+    free(w->receives);
+    free(w);
+    return good;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See viewer.h. */
+#include "viewer/viewer.h"
+#include "tool/vec.h"
+
+#if FV_MICROHTTPD
+#include "tool/json_stream.h"
+#include "viewer/view_html.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICES     20000 /* in an answer */
+#define MESSAGES   5000
+#define MOST_TILES (1 << 21)
+
+struct fv_viewer {
+    const struct fv_timeline_file *timeline;
+    const char *title;
+    struct fv_web_site site;
+    struct fv_web *web;
+};
+
+/* ---- what is asked for ---- */
+
+/* A number of the address, within bounds. */
+static double number(struct MHD_Connection *connection, const char *name, double least, double most, double usual)
+{
+    const char *text = fv_web_query(connection, name);
+    char *end;
+    double value = text ? strtod(text, &end) : usual;
+
+    if (!text || end == text || *end || !isfinite(value))
+        value = usual;
+    return value < least ? least : value > most ? most : value;
+}
+
+struct window {
+    double from, to;
+    uint32_t first, rows;
+};
+
+static struct window window_of(const struct fv_viewer *v, struct MHD_Connection *connection)
+{
+    const struct fv_timeline_header *h = v->timeline->header;
+    const double span = (double)h->span_ns, rows = (double)h->rows.count;
+    struct window w = { .from = number(connection, "from", 0, span, 0), .to = number(connection, "to", 0, span, span) };
+
+    w.to = w.to > w.from ? w.to : w.from + 1;
+    w.first = (uint32_t)number(connection, "first", 0, rows, 0);
+    w.rows = (uint32_t)number(connection, "rows", 0, rows - w.first, rows - w.first);
+    return w;
+}
+
+/* ---- answers ---- */
+
+struct answer {
+    struct fv_json json;
+    char *text;
+    size_t bytes;
+};
+
+static struct answer *begin_answer(void)
+{
+    struct answer *a = fv_xcalloc(1, sizeof(*a));
+
+    a->json.out = open_memstream(&a->text, &a->bytes);
+    fv_json_object(&a->json, NULL);
+    return a;
+}
+
+static enum MHD_Result end_answer(struct fv_viewer *v, struct MHD_Connection *connection, struct answer *a)
+{
+    fv_json_end(&a->json);
+    fclose(a->json.out);
+    struct MHD_Response *response = fv_http.MHD_create_response_from_buffer(a->bytes, a->text, MHD_RESPMEM_MUST_FREE);
+    free(a);
+    return fv_web_queue(&v->site, connection, MHD_HTTP_OK, response, "application/json");
+}
+
+static enum MHD_Result answer_page(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+
+    (void)r;
+    return fv_web_queue(&v->site, connection, MHD_HTTP_OK,
+                        fv_http.MHD_create_response_from_buffer(fv_view_page_bytes, (void *)(uintptr_t)fv_view_page,
+                                                                MHD_RESPMEM_PERSISTENT),
+                        "text/html; charset=utf-8");
+}
+
+static void tell_classes(struct fv_json *json)
+{
+    static const struct {
+        const char *word, *about;
+    } classes[] = {
+#define CLASS(name, word, about) { word, about },
+        FV_TIMELINE_CLASSES(CLASS)
+#undef CLASS
+    };
+
+    fv_json_array(json, "classes");
+    for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
+        fv_json_object(json, NULL);
+        fv_json_string(json, "name", classes[i].word);
+        fv_json_string(json, "about", classes[i].about);
+        fv_json_end(json);
+    }
+    fv_json_end(json);
+}
+
+static enum MHD_Result answer_about(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    const struct fv_timeline_file *t = v->timeline;
+    struct answer *a = begin_answer();
+
+    (void)r;
+    fv_json_string(&a->json, "title", v->title);
+    fv_json_unsigned(&a->json, "span_ns", t->header->span_ns);
+    fv_json_unsigned(&a->json, "slices", t->header->slices);
+    fv_json_unsigned(&a->json, "samples", t->header->samples);
+    fv_json_unsigned(&a->json, "messages", t->header->messages.count);
+    fv_json_unsigned(&a->json, "unmatched", t->header->unmatched);
+    tell_classes(&a->json);
+    fv_json_array(&a->json, "rows");
+    for (uint64_t i = 0; i < t->header->rows.count; i++) {
+        fv_json_array(&a->json, NULL);
+        fv_json_unsigned(&a->json, NULL, t->rows[i].rank);
+        fv_json_unsigned(&a->json, NULL, t->rows[i].thread);
+        fv_json_string(&a->json, NULL, fv_timeline_text(t, t->rows[i].host));
+        fv_json_unsigned(&a->json, NULL, t->rows[i].depth);
+        fv_json_end(&a->json);
+    }
+    fv_json_end(&a->json);
+    fv_json_array(&a->json, "regions");
+    for (uint64_t i = 0; i < t->header->regions.count; i++) {
+        fv_json_array(&a->json, NULL);
+        fv_json_string(&a->json, NULL, fv_timeline_text(t, t->regions[i].name));
+        fv_json_unsigned(&a->json, NULL, t->regions[i].class);
+        fv_json_string(&a->json, NULL, fv_timeline_text(t, t->regions[i].file));
+        fv_json_unsigned(&a->json, NULL, t->regions[i].count);
+        fv_json_unsigned(&a->json, NULL, t->regions[i].ns);
+        fv_json_end(&a->json);
+    }
+    fv_json_end(&a->json);
+    return end_answer(v, connection, a);
+}
+
+/* As arrays: who draws takes them as they are. */
+static void lay_out(const struct fv_timeline_tile *tiles, size_t count, uint8_t *out)
+{
+    uint32_t *regions = (uint32_t *)(void *)out;
+    uint8_t *region_parts = out + 4 * count, *waits = region_parts + count, *parts = waits + count;
+
+    for (size_t i = 0; i < count; i++) {
+        regions[i] = tiles[i].region;
+        region_parts[i] = tiles[i].region_part;
+        waits[i] = tiles[i].wait;
+        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+            parts[c * count + i] = tiles[i].parts[c];
+    }
+}
+
+static enum MHD_Result answer_tiles(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    const struct window w = window_of(v, connection);
+    const uint32_t merge = (uint32_t)number(connection, "merge", 1, UINT32_MAX, 1),
+                   lines = (uint32_t)(((uint64_t)w.rows + merge - 1) / merge);
+    const uint32_t count = (uint32_t)number(connection, "count", 1, 16384, 1024);
+    const uint64_t all = (uint64_t)lines * count;
+
+    (void)r;
+    if (all > MOST_TILES)
+        return fv_web_say(&v->site, connection, MHD_HTTP_BAD_REQUEST, "that are too many; merge more rows\n");
+    struct fv_timeline_tile *tiles = fv_xcalloc(all + 1, sizeof(*tiles));
+    const size_t bytes = all * (6 + FV_TIMELINE_CLASS_COUNT);
+    uint8_t *out = fv_xcalloc(bytes + 1, 1);
+
+    for (uint32_t i = 0; i < lines; i++) {
+        const uint32_t left = w.rows - i * merge;
+
+        fv_timeline_tiles(v->timeline, w.first + i * merge, left < merge ? left : merge, w.from, w.to,
+                          tiles + (size_t)i * count, count);
+    }
+    lay_out(tiles, all, out);
+    free(tiles);
+    return fv_web_queue(&v->site, connection, MHD_HTTP_OK,
+                        fv_http.MHD_create_response_from_buffer(bytes, out, MHD_RESPMEM_MUST_FREE),
+                        "application/octet-stream");
+}
+
+/* ---- slices ---- */
+
+struct chosen {
+    struct fv_timeline_seen items[SLICES];
+    size_t count;
+    uint64_t left_out, least_ns;
+};
+
+static int by_length(const void *a, const void *b)
+{
+    const struct fv_timeline_seen *x = a, *y = b;
+
+    return (x->ns < y->ns) - (x->ns > y->ns);
+}
+
+/* Of too many, the longer half so far. */
+static bool choose(void *context, const struct fv_timeline_seen *slice)
+{
+    struct chosen *c = context;
+
+    if (slice->ns < c->least_ns) {
+        c->left_out++;
+        return true;
+    }
+    if (c->count == SLICES) {
+        qsort(c->items, SLICES, sizeof(*c->items), by_length);
+        c->count = SLICES / 2;
+        c->left_out += SLICES / 2;
+        c->least_ns = c->items[c->count - 1].ns;
+    }
+    c->items[c->count++] = *slice;
+    return true;
+}
+
+static void tell_slice(struct fv_json *json, const struct fv_timeline_seen *s)
+{
+    const uint32_t numbers[] = { s->region, s->depth, s->context, s->cause };
+
+    fv_json_array(json, NULL);
+    fv_json_unsigned(json, NULL, s->begin_ns);
+    fv_json_unsigned(json, NULL, s->ns);
+    fv_json_unsigned(json, NULL, s->wait_ns);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        if (numbers[i] == FV_TIMELINE_NONE)
+            fv_json_null(json, NULL);
+        else
+            fv_json_unsigned(json, NULL, numbers[i]);
+    fv_json_unsigned(json, NULL, s->is_sampled);
+    fv_json_end(json);
+}
+
+static enum MHD_Result answer_slices(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    const struct fv_timeline_header *h = v->timeline->header;
+    const struct window w = window_of(v, connection);
+    const double row = number(connection, "row", 0, (double)h->rows.count, (double)h->rows.count);
+    struct chosen *c = fv_xcalloc(1, sizeof(*c));
+    struct answer *a = begin_answer();
+
+    (void)r;
+    if (row < (double)h->rows.count)
+        fv_timeline_slices(v->timeline, (uint32_t)row, (uint64_t)w.from, (uint64_t)w.to,
+                           (uint64_t)number(connection, "least", 0, 1e18, 0), choose, c);
+    fv_json_unsigned(&a->json, "left_out", c->left_out);
+    fv_json_array(&a->json, "slices");
+    for (size_t i = 0; i < c->count; i++)
+        tell_slice(&a->json, &c->items[i]);
+    fv_json_end(&a->json);
+    free(c);
+    return end_answer(v, connection, a);
+}
+
+/* ---- messages ---- */
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct fv_timeline_message *x = *(const struct fv_timeline_message *const *)a,
+                                     *y = *(const struct fv_timeline_message *const *)b;
+
+    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : (x > y) - (x < y);
+}
+
+static enum MHD_Result answer_messages(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    const struct fv_timeline_file *t = v->timeline;
+    const struct window w = window_of(v, connection);
+    const struct fv_timeline_message **found = fv_xcalloc(2 * MESSAGES, sizeof(*found));
+    struct answer *a = begin_answer();
+    uint64_t all = 0;
+    size_t count = 0;
+
+    (void)r;
+    for (uint64_t i = 0; i < t->header->messages.count && (double)t->messages[i].sent_ns < w.to; i++) {
+        const struct fv_timeline_message *m = &t->messages[i];
+
+        if ((double)m->received_ns < w.from)
+            continue;
+        all++;
+        found[count++] = m;
+        if (count == 2 * MESSAGES) {
+            qsort(found, count, sizeof(*found), by_bytes);
+            count = MESSAGES;
+        }
+    }
+    if (count)
+        qsort(found, count, sizeof(*found), by_bytes);
+    count = count < MESSAGES ? count : MESSAGES;
+    fv_json_unsigned(&a->json, "left_out", all - count);
+    fv_json_array(&a->json, "messages");
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t numbers[] = { found[i]->sent_ns, found[i]->received_ns, found[i]->from,
+                                     found[i]->to,      found[i]->bytes,       found[i]->tag };
+
+        fv_json_array(&a->json, NULL);
+        for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
+            fv_json_unsigned(&a->json, NULL, numbers[k]);
+        fv_json_end(&a->json);
+    }
+    fv_json_end(&a->json);
+    free(found);
+    return end_answer(v, connection, a);
+}
+
+/* ---- sums, paths ---- */
+
+static enum MHD_Result answer_sums(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    const struct fv_timeline_file *t = v->timeline;
+    const struct window w = window_of(v, connection);
+    struct fv_timeline_sum *sums = fv_xcalloc(t->header->regions.count + 1, sizeof(*sums));
+    struct answer *a = begin_answer();
+
+    (void)r;
+    fv_timeline_sums(t, w.first, w.rows, (uint64_t)w.from, (uint64_t)w.to, sums);
+    fv_json_array(&a->json, "regions");
+    for (uint64_t i = 0; i < t->header->regions.count; i++) {
+        const uint64_t numbers[] = {
+            i, sums[i].count, sums[i].inclusive_ns, sums[i].exclusive_ns, sums[i].longest_ns, sums[i].wait_ns
+        };
+
+        if (!sums[i].count)
+            continue;
+        fv_json_array(&a->json, NULL);
+        for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
+            fv_json_unsigned(&a->json, NULL, numbers[k]);
+        fv_json_end(&a->json);
+    }
+    fv_json_end(&a->json);
+    free(sums);
+    return end_answer(v, connection, a);
+}
+
+static enum MHD_Result answer_path(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    const struct fv_timeline_file *t = v->timeline;
+    const double asked = number(connection, "context", 0, UINT32_MAX, UINT32_MAX);
+    struct answer *a = begin_answer();
+    unsigned depth = 0;
+
+    (void)r;
+    fv_json_array(&a->json, "path");
+    for (uint64_t c = (uint64_t)asked; c < t->header->contexts.count && depth < 512;
+         depth++, c = t->contexts[c].parent) {
+        fv_json_array(&a->json, NULL);
+        fv_json_string(&a->json, NULL, fv_timeline_text(t, t->contexts[c].function));
+        fv_json_string(&a->json, NULL, fv_timeline_text(t, t->contexts[c].file));
+        fv_json_unsigned(&a->json, NULL, t->contexts[c].line);
+        fv_json_end(&a->json);
+    }
+    fv_json_end(&a->json);
+    return end_answer(v, connection, a);
+}
+
+/* ---- the server ---- */
+
+static const struct fv_web_route routes[] = {
+    { MHD_HTTP_METHOD_GET, "/", answer_page },
+    { MHD_HTTP_METHOD_GET, "/about", answer_about },
+    { MHD_HTTP_METHOD_GET, "/tiles", answer_tiles },
+    { MHD_HTTP_METHOD_GET, "/slices", answer_slices },
+    { MHD_HTTP_METHOD_GET, "/messages", answer_messages },
+    { MHD_HTTP_METHOD_GET, "/sums", answer_sums },
+    { MHD_HTTP_METHOD_GET, "/path", answer_path },
+};
+
+struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, unsigned port)
+{
+    struct fv_viewer *v = fv_xcalloc(1, sizeof(*v));
+
+    v->timeline = timeline;
+    v->title = title;
+    v->site = (struct fv_web_site){ "view", fv_view_policy, routes, sizeof(routes) / sizeof(*routes), v };
+    v->web = fv_web_open(&v->site, port);
+    if (v->web)
+        return v;
+    free(v);
+    return NULL;
+}
+
+void fv_viewer_close(struct fv_viewer *v)
+{
+    if (!v)
+        return;
+    fv_web_close(v->web);
+    free(v);
+}
+
+struct fv_web *fv_viewer_web(const struct fv_viewer *v)
+{
+    return v->web;
+}
+#else
+struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, unsigned port)
+{
+    (void)timeline, (void)title, (void)port;
+    fv_http_load("view");
+    return NULL;
+}
+
+void fv_viewer_close(struct fv_viewer *viewer)
+{
+    (void)viewer;
+}
+
+struct fv_web *fv_viewer_web(const struct fv_viewer *viewer)
+{
+    (void)viewer;
+    return NULL;
+}
+#endif

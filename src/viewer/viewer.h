@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The server of fvmpi view, in the house of web/house.h. It answers from a timeline, whose file it maps.
+ *
+ *     GET /              the page
+ *     GET /about         JSON: what there is: span, rows, regions with their classes, and their sums over the run
+ *     GET /tiles         from, to (ns), count; first, rows, merge (rows that are one): for each row and stretch a
+ *                        struct fv_timeline_tile, as arrays: regions (4 bytes), then bytes: their parts, waits, and the
+ *                        parts of each class; each array is of all rows and stretches
+ *     GET /slices        from, to, row, least (ns): JSON: slices, at most SLICES; the shorter ones are left out
+ *     GET /messages      from, to: JSON: those on their way, at most MESSAGES, the largest
+ *     GET /sums          from, to, first, rows: JSON: what each region has of it
+ *     GET /path          context: JSON: its functions, innermost first */
+#ifndef FV_VIEWER_H
+#define FV_VIEWER_H
+
+#include "timeline/timeline_read.h"
+#include "web/house.h"
+
+struct fv_viewer;
+/* `title`: of the page. port 0: any that is free. NULL: it has said why. */
+struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, unsigned port);
+struct fv_web *fv_viewer_web(const struct fv_viewer *viewer);
+void fv_viewer_close(struct fv_viewer *viewer);
+
+#endif

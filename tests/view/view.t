@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""fvmpi view: what its server says of stretches of time, against the events of the archive as otf2-print tells them;
+tiles against slices; the cache; who may ask; the page in a browser."""
+import array
+import json
+import os
+import random
+import re
+import shutil
+import sys
+import tarfile
+import urllib.error
+import urllib.request
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(HERE + '/../harness')
+import harness
+import otf2_print
+from report import check, equal
+
+PAGE = os.path.join(os.path.dirname(HERE), 'page')
+BROWSER = os.environ.get('CHROMIUM', '/usr/bin/chromium')
+WINDOWS = 12
+CLASSES = 9
+
+
+class Server:
+    def __init__(self, *words, env=None):
+        self.process = harness.start([harness.FVMPI, 'view', *words], env=env)
+        line = self.process.stdout.readline().decode().split()
+        if not line:
+            err = harness.finish(self.process).err
+            if 'libmicrohttpd' in err or 'OTF2' in err:
+                raise harness.Skip(err.strip())
+            check(False, '{}', err)
+        self.address = line[0]
+        self.base, self.token = line[0].split('/?token=')
+
+    def ask(self, path, token=None, **values):
+        values['token'] = self.token if token is None else token
+        query = '&'.join('{}={}'.format(key, value) for key, value in values.items())
+        try:
+            with urllib.request.urlopen('{}/{}?{}'.format(self.base, path, query), timeout=60) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def json(self, path, **values):
+        status, text = self.ask(path, **values)
+        equal(path, status, 200)
+        return json.loads(text)
+
+    def stop(self):
+        self.process.terminate()
+        return harness.finish(self.process)
+
+
+def events_of(anchor):
+    """Regions of each location: (begin, end, name, depth, the names around it), ns; as otf2-print tells them."""
+    clock = harness.run(['otf2-print', '-G', anchor]).ended(0).out
+    ticks, offset = map(int, re.search(r'Ticks per Seconds: (\d+), Global Offset: (\d+)', clock).groups())
+    found = {}
+    for event in otf2_print.events(anchor):
+        rows, stack = found.setdefault(event.location, ([], []))
+        ns = (event.time - offset) * 10**9 // ticks
+        if event.kind == 'ENTER':
+            stack.append((ns, event.region.strip('"')))
+        elif event.kind == 'LEAVE':
+            begin, name = stack.pop()
+            rows.append((begin, ns, name, len(stack), [around for _, around in stack]))
+    return [rows for _, (rows, _) in sorted(found.items())]
+
+
+def counted(rows, begin, end):
+    """Of each region: calls that have a part of [begin, end), inclusive and exclusive ns of it."""
+    sums = {}
+    for since, until, name, _, around in rows:
+        if since >= end or until <= begin:
+            continue
+        part = min(until, end) - max(since, begin)
+        count, inclusive, exclusive = sums.get(name, (0, 0, 0))
+        sums[name] = (count + 1, inclusive + (0 if name in around else part), exclusive + part)
+        if around:
+            count, inclusive, exclusive = sums.get(around[-1], (0, 0, 0))
+            sums[around[-1]] = (count, inclusive, exclusive - part)
+    return {name: sum for name, sum in sums.items() if sum[0]}
+
+
+def add(sums, more):
+    for name, numbers in more.items():
+        sums[name] = tuple(a + b for a, b in zip(sums.get(name, (0, 0, 0)), numbers))
+
+
+def told(server, names, **window):
+    return {names[row[0]]: tuple(row[1:4]) for row in server.json('sums', **window)['regions']}
+
+
+def windows(span):
+    """The whole run, and stretches of any length."""
+    choose = random.Random(4711)
+    yield 0, span
+    for _ in range(WINDOWS):
+        length = int(10 ** choose.uniform(3, 9))
+        begin = choose.randrange(max(span - length, 1))
+        yield begin, min(begin + length, span)
+
+
+def tiles_of(server, rows, count, **window):
+    status, data = server.ask('tiles', count=count, **window)
+    equal('tiles', status, 200)
+    all = rows * count
+    equal('bytes', len(data), all * (6 + CLASSES))
+    return array.array('I', data[: 4 * all]), data[5 * all : 6 * all], data[6 * all :]
+
+
+def pyramid(server, about, exact, begin, end, count):
+    """Each tile's parts are those of the innermost regions, but for what a bin of the finest level may hide."""
+    of = {name: of for name, of, *_ in about['regions']}
+    _, _, parts = tiles_of(server, len(exact), count, **{'from': begin, 'to': end})
+    step = (end - begin) / count
+    for row, regions in enumerate(exact):
+        for tile in range(count):
+            since, until = begin + tile * step, begin + (tile + 1) * step
+            wanted = [0.0] * CLASSES
+            for name, (_, _, own) in counted(regions, since, until).items():
+                wanted[of[name]] += own / step * 255
+            for k in range(CLASSES):
+                found = parts[k * len(exact) * count + row * count + tile]
+                check(
+                    abs(found - wanted[k]) <= 2,
+                    'row {} tile {} class {}: {}, wanted {}',
+                    row,
+                    tile,
+                    k,
+                    found,
+                    wanted[k],
+                )
+
+
+def archive(tap, name, anchor):
+    server = Server(anchor)
+    about = server.json('about')
+    names = [row[0] for row in about['regions']]
+    exact = events_of(anchor)
+    with tap.test(name + ': calls and times of any stretch of time, as otf2-print has them'):
+        equal('rows', len(about['rows']), len(exact))
+        for begin, end in windows(about['span_ns']):
+            wanted = {}
+            for regions in exact:
+                add(wanted, counted(regions, begin, end))
+            equal('{} to {}'.format(begin, end), told(server, names, **{'from': begin, 'to': end}), wanted)
+        first = told(server, names, first=1, rows=1)
+        equal('one row', first, counted(exact[1], 0, about['span_ns']))
+    with tap.test(name + ': slices of a stretch of time'):
+        for begin, end in windows(about['span_ns']):
+            found = server.json('slices', row=0, **{'from': begin, 'to': end})
+            wanted = [(b, e - b, n, d) for b, e, n, d, _ in exact[0] if b < end and e > begin]
+            equal('slices', sorted((s[0], s[1], names[s[3]], s[4]) for s in found['slices']), sorted(wanted))
+    with tap.test(name + ': tiles'):
+        for begin, end in windows(about['span_ns']):
+            pyramid(server, about, exact, begin, end, 16)
+        regions, _, _ = tiles_of(server, 1, 1, merge=len(exact))
+        check(regions[0] < len(names), '{}', regions[0])
+    equal('stopped', server.stop().rc, 0)
+
+
+def cached(tap, anchor):
+    place = anchor[: -len('.otf2')] + '.fvmpi/.fvmpi-view'
+    file = os.path.join(place, 'timeline')
+    made = lambda: os.stat(file).st_mtime_ns  # noqa: E731
+    with tap.test('made once; again when the trace, or the file itself, is another'):
+        Server(anchor).stop()
+        before = made()
+        Server(anchor).stop()
+        equal('made', made(), before)
+        os.utime(anchor)
+        Server(anchor).stop()
+        check(made() != before, 'a changed archive')
+        for damage in (lambda f: f.truncate(100), lambda f: f.write(b'x' * 200), lambda f: f.truncate(0)):
+            before = made()
+            with open(file, 'r+b') as f:
+                damage(f)
+            server = Server(anchor)
+            check(server.json('about')['slices'] > 0, 'slices')
+            server.stop()
+            check(made() != before, 'a damaged file')
+    with tap.test('any damage of the file: no crash'):
+        with open(file, 'rb') as f:
+            good = f.read()
+        choose = random.Random(1)
+        for _ in range(30):
+            bad = bytearray(good)
+            for _ in range(8):
+                bad[choose.randrange(100, len(bad))] = choose.randrange(256)
+            with open(file, 'r+b') as f:
+                f.write(bad)
+            server = Server(anchor)
+            rows = len(json.loads(server.ask('about')[1])['rows'])
+            for path in ('sums', 'tiles', 'messages', 'path'):
+                equal(path, server.ask(path, context=1, rows=min(rows, 16), count=64)[0], 200)
+            equal('slices', server.ask('slices', row=0)[0], 200)
+            equal('ended', server.stop().rc, 0)
+    shutil.rmtree(place)
+    with tap.test('where nothing can be written: in the cache'):
+        cache = harness.scratch('cache')
+        with open(place, 'w'):  # where a file is no directory can be
+            pass
+        Server(anchor, env={'XDG_CACHE_HOME': cache}).stop()
+        equal('made', len(os.listdir(os.path.join(cache, 'fvmpi'))), 1)
+        os.unlink(place)
+
+
+def refused(tap, anchor):
+    server = Server(anchor)
+    with tap.test('who has no token, or asks for nonsense'):
+        equal('without a token', server.ask('about', token='0' * 32)[0], 403)
+        equal('no such thing', server.ask('files')[0], 404)
+        for values in (
+            {'from': 'x', 'to': 'y'},
+            {'from': '1e300', 'to': '-5'},
+            {'first': '-1', 'rows': '1e9'},
+            {'from': 'nan', 'to': 'inf'},
+            {'merge': '0', 'count': '0'},
+        ):
+            for path in ('tiles', 'sums', 'slices', 'messages'):
+                equal('{} {}'.format(path, values), server.ask(path, **values)[0], 200)
+    server.stop()
+    with tap.test('wrong usage: one line'):
+        for words, status in ((['/none.otf2'], 1), (['/none'], 1), ([anchor, anchor], 2), ([anchor, '--port', '0'], 2)):
+            run = harness.run([harness.FVMPI, 'view', *words]).ended(status)
+            equal('lines of {}'.format(words), len(run.err.splitlines()) if status == 1 else 1, 1)
+
+
+def recorded(tap, mpi):
+    with tap.test('{}: rank files and their archive show the same calls'.format(mpi)):
+        run = mpi.profile(mpi.build('waitpaths.c'), 4, ['paths'], ['--trace', '--sample=off', '-q']).ended(0)
+        harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+        tables = []
+        for trace in (run.directory, os.path.join(run.directory, 'traces.otf2')):
+            server = Server(trace)
+            about = server.json('about')
+            names = [row[0] for row in about['regions']]
+            rows = server.json('sums')['regions']
+            tables.append({names[row[0]]: (row[1], round(row[5] / 1000)) for row in rows})
+            tables.append(sorted((m[2], m[3], m[4]) for m in server.json('messages')['messages']))
+            server.stop()
+        check(tables[1], 'no messages')
+        equal('calls and waiting', tables[2], tables[0])
+        equal('messages', tables[3], tables[1])
+
+
+def in_browser(tap, anchor):
+    if not (shutil.which('node') and os.path.exists(BROWSER) and os.path.isdir(os.path.join(PAGE, 'node_modules'))):
+        with tap.test('page'):
+            raise harness.Skip('no node, no chromium, or nothing that drives it: ./dev deps installs them')
+        return
+    server = Server(anchor)
+    shots = os.path.join(harness.BUILD, 'page')
+    os.makedirs(shots, exist_ok=True)
+    run = harness.run(['node', os.path.join(PAGE, 'view.mjs'), shots, server.address], limit=180)
+    for line in run.out.splitlines():
+        row = json.loads(line)
+        with tap.test('page: ' + row['check']):
+            check(not row['wrong'], '{}', row['wrong'])
+    with tap.test('page: to its end'):
+        equal('exit status, {}'.format(run.err), run.rc, 0)
+    server.stop()
+
+
+def main():
+    tap = harness.Tap()
+    if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')):
+        with tap.test('traces in a browser'):
+            raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')
+        tap.done()
+    place = harness.scratch('archives')
+    with tarfile.open(os.path.join(HERE, '../otf2/foreign.tar.xz')) as tar:
+        tar.extractall(place)
+    for name in ('scorep-late', 'scorep-coll', 'scorep-rma'):
+        archive(tap, name, os.path.join(place, name, 'traces.otf2'))
+    anchor = os.path.join(place, 'scorep-late', 'traces.otf2')
+    cached(tap, anchor)
+    refused(tap, anchor)
+    for mpi in harness.an_mpi(tap):
+        recorded(tap, mpi)
+    in_browser(tap, anchor)
+    tap.done()
+
+
+main()
