@@ -419,6 +419,7 @@ void fv_import_build(struct fv_import *import, struct fv_defs *own)
     build_handles(import, own);
     fv_import_number_groups(import, own);
     import->call_path = find_attribute(import, "fvmpi::call_path");
+    import->cpu_time = find_attribute(import, "fvmpi::cpu_time");
 }
 
 /* ---- ranks, once they have been looked at ---- */

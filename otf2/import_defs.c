@@ -29,6 +29,7 @@ static const size_t row_bytes[FV_IMPORT_KINDS] = {
     [FV_IMPORT_ATTRIBUTE] = sizeof(struct fv_import_attribute),
     [FV_IMPORT_METRIC] = sizeof(struct fv_import_metric),
     [FV_IMPORT_MEMBER] = sizeof(struct fv_import_metric_member),
+    [FV_IMPORT_GENERATOR] = sizeof(struct fv_import_generator),
 };
 
 /* ---- tables ---- */

@@ -75,8 +75,14 @@ EVENT(context_leave, OTF2_CallingContextRef context)
 
 EVENT(context_sample, OTF2_CallingContextRef context, uint32_t distance, OTF2_InterruptGeneratorRef generator)
 {
-    (void)distance, (void)generator;
-    return ADD(.kind = FV_RAW_SAMPLE, .ref = context);
+    const struct fv_import *import = ((struct fv_import_stream *)data)->import;
+    const struct fv_import_generator *g = fv_import_get(import, FV_IMPORT_GENERATOR, generator);
+    uint64_t ns = g ? g->ns : 0;
+
+    (void)distance;
+    if (import->cpu_time != FV_NONE)
+        OTF2_AttributeList_GetUint64(attributes, import->cpu_time, &ns);
+    return ADD(.kind = FV_RAW_SAMPLE, .ref = context, .sent = ns);
 }
 
 EVENT(measurement, OTF2_MeasurementMode mode)

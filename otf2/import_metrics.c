@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See import_state.h: metrics. What grows and is of a thread becomes a counter of that thread, all else a series along
- * time, of the process that recorded it. */
+/* See import_state.h: metrics, and samples. What grows and is of a thread becomes a counter of that thread, all else a
+ * series along time, of the process that recorded it. */
 #include "otf2/import_state.h"
 #include "transcript/transcript.h"
 
@@ -58,8 +58,22 @@ static OTF2_CallbackCode on_instance(void *data, OTF2_MetricRef self, OTF2_Metri
     return OTF2_CALLBACK_SUCCESS;
 }
 
+/* Of one that counts events it is not known how much time its samples stand for. */
+static OTF2_CallbackCode on_generator(void *data, OTF2_InterruptGeneratorRef self, OTF2_StringRef name,
+                                      OTF2_InterruptGeneratorMode mode, OTF2_Base base, int64_t exponent,
+                                      uint64_t period)
+{
+    double ns = 1e9 * (double)period * pow(base == OTF2_BASE_BINARY ? 2 : 10, (double)exponent);
+
+    (void)name;
+    ((struct fv_import_generator *)fv_import_row(data, FV_IMPORT_GENERATOR, self))->ns =
+        mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME && ns >= 1 && ns < 1e12 ? (uint64_t)llround(ns) : 0;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 void fv_import_read_metrics(OTF2_GlobalDefReaderCallbacks *c)
 {
+    OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(c, on_generator);
     OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, on_member);
     OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, on_class);
     OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(c, on_instance);
@@ -73,9 +87,18 @@ OTF2_CallbackCode fv_import_on_metric(OTF2_LocationRef location, OTF2_TimeStamp 
 {
     struct fv_import_stream *s = stream;
 
-    (void)location, (void)position, (void)attributes;
+    uint32_t context;
+
+    (void)location, (void)position;
     if (!s->reads_metrics)
         return OTF2_CALLBACK_SUCCESS;
+    if (s->import->call_path != FV_NONE && count == 1 && types[0] == OTF2_TYPE_UINT64 &&
+        OTF2_AttributeList_GetCallingContextRef(attributes, s->import->call_path, &context) == OTF2_SUCCESS) {
+        s->ahead[s->count++] = (struct fv_record){
+            .kind = FV_RAW_SAMPLE, .time_ns = time, .ref = context, .sent = values[0].unsigned_int
+        };
+        return OTF2_CALLBACK_SUCCESS;
+    }
     s->ahead[s->count++] = (struct fv_record){
         .kind = FV_RAW_METRIC, .time_ns = time, .ref = metric, .aux = (uint32_t)s->value_count, .op = count
     };
@@ -309,6 +332,19 @@ void fv_import_metric(struct fv_import_rank *r, struct fv_import_stream *s, cons
         else
             take_whole(r, s, c, &s->values[event->aux + i], at);
     }
+}
+
+void fv_import_sample(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *event)
+{
+    const struct fv_import_context *c = fv_import_get(r->import, FV_IMPORT_CONTEXT, event->ref);
+
+    if (r->transcript && c && event->sent)
+        fv_import_put(r, s,
+                      (struct fv_record){ .kind = FV_REC_SAMPLE,
+                                          .ref = r->rank,
+                                          .op = s->call != 0,
+                                          .context = fv_import_path_in_all(r, c->node),
+                                          .sent = event->sent });
 }
 
 /* A location that is defined twice, or not any more, is passed over. */

@@ -348,7 +348,7 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_REC_LEAVE: leave(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref)); return;
     case FV_RAW_CONTEXT_ENTER:
     case FV_RAW_CONTEXT_LEAVE: in_context(r, s, m); return;
-    case FV_RAW_SAMPLE: return;
+    case FV_RAW_SAMPLE: fv_import_sample(r, s, m); return;
     case FV_REC_MEASURE:
         spend(r, s);
         fv_import_put(r, s, *m);

@@ -30,8 +30,9 @@ enum fv_import_kind {
     FV_IMPORT_CONTEXT,
     FV_IMPORT_PLACE, /* source code location */
     FV_IMPORT_ATTRIBUTE,
-    FV_IMPORT_METRIC, /* class or instance */
-    FV_IMPORT_MEMBER, /* of a metric's class */
+    FV_IMPORT_METRIC,    /* class or instance */
+    FV_IMPORT_MEMBER,    /* of a metric's class */
+    FV_IMPORT_GENERATOR, /* of samples */
     FV_IMPORT_KINDS
 };
 struct fv_import_table {
@@ -115,6 +116,10 @@ struct fv_import_metric_member {
     int64_t exponent;
 };
 
+struct fv_import_generator {
+    uint64_t ns; /* that a sample stands for; 0: not known */
+};
+
 /* ---- what was wrong ---- */
 
 #define FV_IMPORT_ODDITIES(X)                                                                            \
@@ -172,6 +177,7 @@ struct fv_import {
     struct fv_import_table tables[FV_IMPORT_KINDS];
     uint64_t resolution, offset, length, realtime, trace_id;
     uint32_t call_path;  /* our own archives' attribute; FV_NONE */
+    uint32_t cpu_time;   /* likewise */
     uint32_t world;      /* ranks of MPI_COMM_WORLD; the rest of the processes have numbers behind them */
     uint32_t rank_count; /* of all */
     struct fv_import_rank_def {
@@ -233,7 +239,7 @@ void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs);
 enum {
     FV_RAW_CONTEXT_ENTER = FV_REC_COUNT, /* ref: calling context */
     FV_RAW_CONTEXT_LEAVE,
-    FV_RAW_SAMPLE, /* ref: calling context */
+    FV_RAW_SAMPLE, /* ref: calling context; sent: ns that it stands for, 0 not known */
     FV_RAW_TASK_END,
     FV_RAW_METRIC, /* ref; aux: its first value in the stream's, op: so many */
 };
@@ -375,6 +381,7 @@ OTF2_CallbackCode fv_import_on_metric(OTF2_LocationRef location, OTF2_TimeStamp 
                                       OTF2_AttributeList *attributes, OTF2_MetricRef metric, uint8_t count,
                                       const OTF2_Type *types, const OTF2_MetricValue *values);
 void fv_import_metric(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
+void fv_import_sample(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
 /* What a value says of the time behind it ends now. */
 void fv_import_end_metrics(struct fv_import_rank *rank);
 /* The name of the system tree's node that is the process's host; "": not known. */

@@ -58,6 +58,10 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
             fv_transcript_count(h, m, ticks);
         return !t->failed;
     }
+    if (m->kind == FV_REC_SAMPLE) {
+        fv_transcript_sample(t, h, m, ticks);
+        return !t->failed;
+    }
     see(t, h, ticks);
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_PROGRAM_BEGIN: t->header.begin_ticks = ticks; break;
@@ -91,6 +95,7 @@ static bool close_thread(struct fv_sink *sink, uint32_t slot)
     fv_transcript_events(t, h, slot);
     fv_transcript_functions(t, h, slot);
     fv_transcript_counts(t, h, slot);
+    fv_transcript_samples(t, h, slot);
     fv_transcript_statistics(t, h, slot);
     return !t->failed;
 }

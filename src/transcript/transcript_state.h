@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of a rank while its file is made; shared by transcript.c and its parts: transcript_file.c puts chunks
  * and definitions, transcript_calls.c the statistics of calls, transcript_functions.c those of the program's functions,
- * transcript_metrics.c counters and series, transcript_events.c the trace. */
+ * transcript_metrics.c counters and series, transcript_samples.c samples, transcript_events.c the trace. */
 #ifndef FV_TRANSCRIPT_STATE_H
 #define FV_TRANSCRIPT_STATE_H
 
@@ -59,6 +59,13 @@ struct fv_transcript_thread {
         uint64_t from;                         /* of the records, + 1 */
         bool is_entered, is_bad;               /* ... if that is known; is_bad: it went back */
     } counts[FV_COUNTERS];
+    struct fv_numbers sample_paths; /* as those of the process, below */
+    struct fv_bytes sample_path_records, sample_log;
+    uint32_t sample_path_count;
+    struct fv_cost *costs;
+    size_t cost_count, cost_room;
+    struct fv_index cost_index;
+    uint64_t samples, sample_ns;
     /* the trace */
     struct fv_site_record *sites;
     size_t site_count, site_room;
@@ -106,6 +113,8 @@ struct fv_transcript {
 
 /* transcript_file.c */
 uint32_t fv_transcript_path(struct fv_transcript *t, uint32_t node);
+/* In the call tree of a thread's samples. */
+uint32_t fv_transcript_sample_path(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t node);
 uint32_t fv_transcript_comm(struct fv_transcript *t, uint32_t comm);
 uint32_t fv_transcript_window(struct fv_transcript *t, uint32_t window);
 static inline uint16_t fv_transcript_function_id(uint32_t function)
@@ -142,6 +151,11 @@ void fv_transcript_count_call(struct fv_transcript *t, struct fv_transcript_thre
 void fv_transcript_counts(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
 void fv_transcript_sensor(struct fv_transcript *t, const struct fv_record *m, uint64_t ticks);
 void fv_transcript_metrics(struct fv_transcript *t);
+
+/* transcript_samples.c */
+void fv_transcript_sample(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m,
+                          uint64_t ticks);
+void fv_transcript_samples(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
 
 /* transcript_events.c */
 void fv_transcript_detail(struct fv_transcript_thread *h, enum fv_event_kind kind, const uint64_t *field);

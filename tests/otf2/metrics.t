@@ -194,6 +194,55 @@ def along_time(tap):
         equal('counted', [(c['event'], c['counted']) for c in data['counters']], [('a', 2)])
 
 
+def procedures(data):
+    """Samples by function: in it alone, with what it calls, and of the first those in MPI."""
+    return {
+        row['procedure']: (row['exclusive']['ticks'], row['inclusive']['ticks'], row['exclusive']['mpi_ticks'])
+        for row in (data['costs'] or {}).get('procedures', ())
+    }
+
+
+def samples(tap):
+    with tap.test('samples: CPU time of functions, in MPI and outside, by what a sample stands for'):
+        data = written(
+            'context 0 -1',
+            'context 1 0',
+            'context 2 1',
+            'generator 1 -3 10',
+            '0 0 enter 0',
+            '0 1000 sample 0',
+            '0 2000 sample 1',
+            '0 3000 sample 1',
+            '0 4000 enter 2',
+            '0 5000 sample 2',
+            '0 6000 leave 2',
+            '0 7000 sample 1',
+            '0 9000 leave 0',
+            *RANK_1,
+        )
+        equal('all', (data['costs']['all']['time_s'], data['costs']['all']['mpi_ticks']), (0.05, 1))
+        equal('functions', procedures(data), {'main': (1, 5, 0), 'solve': (4, 4, 1)})
+    with tap.test('samples by an event: how much time they stand for is not known'):
+        data = written('context 0 -1', '0 0 enter 0', '0 1000 sample 0', '0 9000 leave 0', *RANK_1)
+        equal('samples', procedures(data), {})
+
+
+def own_samples(mpi, tap):
+    with tap.test('{}: samples of our own archive, of either kind: those of the rank files'.format(mpi)):
+        run = mpi.profile(mpi.build('waitpaths.c'), 2, ['paths'], ['--trace', '-q']).ended(0)
+        first = report_of(run.directory)
+        one = procedures(first)
+        check(one, 'samples')
+        for options in ((), ('--calling-contexts',)):
+            harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', *options, run.directory]).ended(0)
+            again = report_of(os.path.join(run.directory, 'traces.otf2'))
+            other = procedures(again)
+            for key in ('ticks', 'mpi_ticks'):
+                equal(key, again['costs']['all'][key], first['costs']['all'][key])
+            for function in ('workers', 'stencil', 'pipeline', 'chain', 'start'):
+                equal(function, other.get(function, (0, 0))[1], one.get(function, (0, 0))[1])
+
+
 def main():
     tap = harness.Tap()
     if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')):
@@ -203,6 +252,9 @@ def main():
     of_score_p(tap)
     counts(tap)
     along_time(tap)
+    samples(tap)
+    for mpi in harness.an_mpi(tap):
+        own_samples(mpi, tap)
     tap.done()
 
 
