@@ -263,6 +263,7 @@ static bool transcribe_rank(struct fv_merge *m, const struct fv_groups *groups, 
     if (!rank)
         remark(import, t);
     struct fv_import_rank r = rank_of(m, file, fv_transcript_sink(t));
+    r.transcript = t;
     fv_import_rank_open(&r);
     fv_import_rank_until(&r, UINT64_MAX);
     bool good = fv_import_rank_close(&r);
@@ -303,14 +304,21 @@ static void raise_limit(void)
     }
 }
 
+/* The library needs the longer, the more they are. */
+static void select_those(struct fv_import *import, const uint32_t *locations, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (fv_import_has_events(import, locations[i]))
+            OTF2_Reader_SelectLocation(import->reader, import->tables[FV_IMPORT_LOCATION].refs[locations[i]]);
+}
+
 static void select_locations(struct fv_import *import)
 {
     for (uint32_t i = 0; i < import->count; i++) {
         const struct fv_import_rank_def *r = &import->ranks[import->first + i];
 
-        for (uint32_t k = 0; k < r->location_count; k++) /* the library needs the longer, the more they are */
-            if (fv_import_has_events(import, r->locations[k]))
-                OTF2_Reader_SelectLocation(import->reader, import->tables[FV_IMPORT_LOCATION].refs[r->locations[k]]);
+        select_those(import, r->locations, r->location_count);
+        select_those(import, r->recorders, r->recorder_count);
     }
     OTF2_Reader_OpenDefFiles(import->reader);
     OTF2_Reader_OpenEvtFiles(import->reader);
@@ -446,8 +454,10 @@ void fv_import_close(struct fv_merge *m)
     fv_otf2_catch(NULL, 0);
     for (uint32_t i = 0; import->surveys && i < import->count; i++)
         fv_import_survey_release(&import->surveys[i]);
-    for (uint32_t i = 0; i < import->rank_count; i++)
+    for (uint32_t i = 0; i < import->rank_count; i++) {
         free(import->ranks[i].locations);
+        free(import->ranks[i].recorders);
+    }
     free(import->surveys);
     free(import->ranks);
     fv_def_map_release(&import->numbers);

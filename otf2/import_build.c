@@ -40,6 +40,15 @@ static void add_location(struct fv_import *import, uint32_t rank, uint32_t numbe
     r->locations[r->location_count++] = number;
 }
 
+static void add_recorder(struct fv_import *import, uint32_t rank, uint32_t number)
+{
+    struct fv_import_rank_def *r = &import->ranks[rank];
+    size_t room = r->recorder_count;
+
+    r->recorders = fv_grow(r->recorders, &room, (size_t)r->recorder_count + 1, sizeof(*r->recorders));
+    r->recorders[r->recorder_count++] = number;
+}
+
 /* Whose members are the ranks of MPI_COMM_WORLD. */
 static const struct fv_import_group *world_group(const struct fv_import *import)
 {
@@ -125,9 +134,13 @@ bool fv_import_find_ranks(struct fv_import *import)
         struct fv_import_location *l = fv_import_at(import, FV_IMPORT_LOCATION, i);
         uint32_t rank = rank_of_process(import, l->process);
 
-        if (l->rank != FV_NONE || !is_thread(l))
+        if (l->rank != FV_NONE)
             continue;
-        if (rank != FV_NONE)
+        if (rank != FV_NONE && !is_thread(l))
+            add_recorder(import, rank, i);
+        else if (!is_thread(l))
+            continue;
+        else if (rank != FV_NONE)
             add_location(import, rank, i);
         else
             FV_IMPORT_ODD(import, no_process, l->events > 0);
@@ -407,12 +420,13 @@ void fv_import_build(struct fv_import *import, struct fv_defs *own)
     build_handles(import, own);
     fv_import_number_groups(import, own);
     import->call_path = find_attribute(import, "fvmpi::call_path");
+    import->cpu_time = find_attribute(import, "fvmpi::cpu_time");
 }
 
 /* ---- ranks, once they have been looked at ---- */
 
 /* The name of the system tree's lowest node that holds the process. */
-static const char *host_of(const struct fv_import *import, const struct fv_import_process *p)
+const char *fv_import_host(const struct fv_import *import, const struct fv_import_process *p)
 {
     const struct fv_import_node *n = p ? fv_import_get(import, FV_IMPORT_NODE, p->node) : NULL;
 
@@ -438,7 +452,7 @@ void fv_import_header(const struct fv_import *import, uint32_t rank, const struc
                       struct fv_file_header *out)
 {
     const struct fv_import_process *p = fv_import_at(import, FV_IMPORT_PROCESS, import->ranks[rank].process);
-    const char *host = host_of(import, p);
+    const char *host = fv_import_host(import, p);
     const uint64_t machine = fv_hash_text(host) | 1; /* its processes have one clock, as the archive corrected it */
 
     *out = (struct fv_file_header){ .version = FV_FILE_VERSION,

@@ -28,6 +28,9 @@ static const size_t row_bytes[FV_IMPORT_KINDS] = {
     [FV_IMPORT_CONTEXT] = sizeof(struct fv_import_context),
     [FV_IMPORT_PLACE] = sizeof(struct fv_import_place),
     [FV_IMPORT_ATTRIBUTE] = sizeof(struct fv_import_attribute),
+    [FV_IMPORT_METRIC] = sizeof(struct fv_import_metric),
+    [FV_IMPORT_MEMBER] = sizeof(struct fv_import_metric_member),
+    [FV_IMPORT_GENERATOR] = sizeof(struct fv_import_generator),
 };
 
 /* ---- tables ---- */
@@ -180,11 +183,11 @@ static OTF2_CallbackCode on_group(void *data, OTF2_GroupRef self, OTF2_StringRef
     struct fv_import *import = data;
     uint64_t *copy = fv_arena_take(&import->arena, ((size_t)count + 1) * sizeof(*copy));
 
-    (void)name, (void)flags;
+    (void)flags;
     if (count)
         memcpy(copy, members, count * sizeof(*copy));
     *(struct fv_import_group *)fv_import_row(import, FV_IMPORT_GROUP, fv_import_group_ref(self, type)) =
-        (struct fv_import_group){ type, paradigm, count, copy, FV_NONE };
+        (struct fv_import_group){ type, paradigm, count, copy, FV_NONE, name };
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -287,6 +290,7 @@ static OTF2_GlobalDefReaderCallbacks *new_callbacks(void)
     OTF2_GlobalDefReaderCallbacks_SetSourceCodeLocationCallback(c, on_place);
     OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, on_context);
     OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, on_attribute);
+    fv_import_read_metrics(c);
     return c;
 }
 

@@ -75,8 +75,14 @@ EVENT(context_leave, OTF2_CallingContextRef context)
 
 EVENT(context_sample, OTF2_CallingContextRef context, uint32_t distance, OTF2_InterruptGeneratorRef generator)
 {
-    (void)distance, (void)generator;
-    return ADD(.kind = FV_RAW_SAMPLE, .ref = context);
+    const struct fv_import *import = ((struct fv_import_stream *)data)->import;
+    const struct fv_import_generator *g = fv_import_get(import, FV_IMPORT_GENERATOR, generator);
+    uint64_t ns = g ? g->ns : 0;
+
+    (void)distance;
+    if (import->cpu_time != FV_NONE)
+        OTF2_AttributeList_GetUint64(attributes, import->cpu_time, &ns);
+    return ADD(.kind = FV_RAW_SAMPLE, .ref = context, .sent = ns);
 }
 
 EVENT(measurement, OTF2_MeasurementMode mode)
@@ -460,6 +466,7 @@ static OTF2_EvtReaderCallbacks *new_callbacks(void)
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(c, on_flush);
     OTF2_EvtReaderCallbacks_SetProgramBeginCallback(c, on_program_begin);
     OTF2_EvtReaderCallbacks_SetProgramEndCallback(c, on_program_end);
+    OTF2_EvtReaderCallbacks_SetMetricCallback(c, fv_import_on_metric);
     set_mpi(c);
     set_windows_and_files(c);
     set_threads(c);
@@ -548,10 +555,12 @@ void fv_import_stream_close(struct fv_import_stream *s)
     s->reader = NULL;
     free(s->ahead);
     free(s->open);
+    free(s->values);
     free(s->teams);
     free(s->forks);
     s->ahead = NULL;
     s->open = NULL;
+    s->values = NULL;
     s->teams = NULL;
     s->forks = NULL;
 }
@@ -571,10 +580,11 @@ static void fill(struct fv_import_stream *s)
     struct fv_import_location *l = fv_import_at(s->import, FV_IMPORT_LOCATION, s->location);
 
     while (s->reader && s->next == s->count) {
-        uint64_t left = s->import->is_known ? l->read - s->read : UINT64_MAX, read = 0;
+        bool is_read = s->import->is_known && l->rank != FV_NONE; /* those that are no threads are read once */
+        uint64_t left = is_read ? l->read - s->read : UINT64_MAX, read = 0;
         uint64_t piece = left < FV_IMPORT_AHEAD / 2 ? left : FV_IMPORT_AHEAD / 2;
 
-        s->next = s->count = 0;
+        s->next = s->count = s->value_count = 0;
         bool good = !piece || OTF2_Reader_ReadLocalEvents(s->import->reader, s->reader, piece, &read) == OTF2_SUCCESS;
         s->read += read;
         bool endless = good && is_endless(s);

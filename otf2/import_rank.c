@@ -359,7 +359,7 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_REC_LEAVE: leave(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref)); return;
     case FV_RAW_CONTEXT_ENTER:
     case FV_RAW_CONTEXT_LEAVE: in_context(r, s, m); return;
-    case FV_RAW_SAMPLE: return;
+    case FV_RAW_SAMPLE: fv_import_sample(r, s, m); return;
     case FV_REC_MEASURE:
         spend(r, s);
         fv_import_put(r, s, *m);
@@ -422,15 +422,27 @@ static bool has_next(struct fv_import_stream *s)
     return fv_import_stream_peek(s) != NULL;
 }
 
+/* Not a thread, and the sink does not know it. */
+static void open_recorder(struct fv_import_rank *r, uint32_t number, uint32_t location)
+{
+    fv_import_stream_open(r->import, location, &r->streams[number]);
+    r->streams[number].reads_metrics = true;
+    if (has_next(&r->streams[number]))
+        fv_heap_push(&r->next, next_of(r->import, &r->streams[number], number));
+}
+
 void fv_import_rank_open(struct fv_import_rank *r)
 {
     const struct fv_import_rank_def *def = &r->import->ranks[r->rank];
 
     r->program = FV_NONE;
-    r->stream_count = def->location_count;
+    r->stream_count = def->location_count + (r->transcript ? def->recorder_count : 0);
     r->streams = fv_xcalloc((size_t)r->stream_count + 1, sizeof(*r->streams));
-    for (uint32_t i = 0; i < r->stream_count; i++) {
+    for (uint32_t i = def->location_count; i < r->stream_count; i++)
+        open_recorder(r, i, def->recorders[i - def->location_count]);
+    for (uint32_t i = 0; i < def->location_count; i++) {
         fv_import_stream_open(r->import, def->locations[i], &r->streams[i]);
+        r->streams[i].reads_metrics = r->transcript != NULL;
         if (!i && r->survey)
             r->streams[0].now = r->survey->first_ns;
         if (r->locations)
@@ -439,7 +451,7 @@ void fv_import_rank_open(struct fv_import_rank *r)
         if (has_next(&r->streams[i]))
             fv_heap_push(&r->next, next_of(r->import, &r->streams[i], i));
     }
-    if (r->stream_count && r->survey)
+    if (def->location_count && r->survey)
         fv_import_put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
 }
 
@@ -454,6 +466,15 @@ static void watch(struct fv_import_rank *r)
     r->failed = r->failed || *w->stop;
 }
 
+static void go_on(struct fv_import_rank *r, uint32_t slot)
+{
+    r->streams[slot].next++;
+    if (has_next(&r->streams[slot]))
+        fv_heap_replace(&r->next, next_of(r->import, &r->streams[slot], slot));
+    else
+        fv_heap_pop(&r->next);
+}
+
 bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
 {
     while (!r->failed && r->next.count) {
@@ -466,16 +487,18 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
         const struct fv_record *m = &s->ahead[s->next];
         FV_IMPORT_ODD(r->import, backward, ns_of(r->import, m->time_ns) < s->now);
         s->now = ns;
+        if (FV_UNLIKELY(++r->steps % WATCHED == 0))
+            watch(r);
+        if (m->kind == FV_RAW_METRIC || slot >= r->import->ranks[r->rank].location_count) {
+            if (m->kind == FV_RAW_METRIC)
+                fv_import_metric(r, s, m);
+            go_on(r, slot);
+            continue;
+        }
         r->first_ns = r->events++ && r->first_ns < ns ? r->first_ns : ns;
         r->last_ns = ns > r->last_ns ? ns : r->last_ns;
-        if (FV_UNLIKELY(r->events % WATCHED == 0))
-            watch(r);
         take(r, s, m);
-        s->next++;
-        if (has_next(s))
-            fv_heap_replace(&r->next, next_of(r->import, s, slot));
-        else
-            fv_heap_pop(&r->next);
+        go_on(r, slot);
     }
     return !r->failed;
 }
@@ -496,7 +519,12 @@ static void end_stream(struct fv_import_rank *r, struct fv_import_stream *s, uin
 
 bool fv_import_rank_close(struct fv_import_rank *r)
 {
-    for (uint32_t i = 0; i < r->stream_count; i++)
+    const uint32_t threads = r->import->ranks[r->rank].location_count;
+
+    fv_import_end_metrics(r);
+    for (uint32_t i = threads; i < r->stream_count; i++)
+        fv_import_stream_close(&r->streams[i]);
+    for (uint32_t i = 0; i < threads; i++)
         end_stream(r, &r->streams[i], i);
     if (r->survey && !r->failed && !r->survey->is_cut && r->events < r->survey->events) {
         if (!r->import->short_ranks++) /* one stands for all */

@@ -2,7 +2,7 @@
 /* What is kept of an archive that is read; shared by the parts of import.h: import.c opens and closes, import_defs.c
  * reads the definitions, import_build.c makes them struct fv_defs, import_events.c reads events as records in the
  * archive's numbers, import_rank.c follows a rank through them, import_put.c hands them on, import_threads.c what its
- * threads do together, import_survey.c is the first pass. */
+ * threads do together, import_metrics.c metrics, import_survey.c is the first pass. */
 #ifndef FV_IMPORT_STATE_H
 #define FV_IMPORT_STATE_H
 
@@ -30,6 +30,9 @@ enum fv_import_kind {
     FV_IMPORT_CONTEXT,
     FV_IMPORT_PLACE, /* source code location */
     FV_IMPORT_ATTRIBUTE,
+    FV_IMPORT_METRIC,    /* class or instance */
+    FV_IMPORT_MEMBER,    /* of a metric's class */
+    FV_IMPORT_GENERATOR, /* of samples */
     FV_IMPORT_KINDS
 };
 struct fv_import_table {
@@ -71,6 +74,7 @@ struct fv_import_group {
     uint32_t type, paradigm, count;
     const uint64_t *members;
     uint32_t number; /* in the definitions of all, of one of MPI; FV_NONE */
+    uint32_t name;
 };
 struct fv_import_comm {
     uint32_t name, group, other_group, parent, number; /* number: in the definitions; FV_NONE: it cannot be used */
@@ -99,6 +103,23 @@ struct fv_import_place {
 };
 struct fv_import_attribute {
     uint32_t name;
+};
+struct fv_import_metric {
+    const uint32_t *members;
+    uint32_t count;
+    uint32_t occurrence;
+    bool is_instance; /* then the above are its class's: */
+    uint32_t class, scope_kind;
+    uint64_t scope;
+};
+struct fv_import_metric_member {
+    uint32_t name, about, unit;
+    uint32_t mode, type, base;
+    int64_t exponent;
+};
+
+struct fv_import_generator {
+    uint64_t ns; /* that a sample stands for; 0: not known */
 };
 
 /* ---- what was wrong ---- */
@@ -161,12 +182,15 @@ struct fv_import {
     struct fv_import_table tables[FV_IMPORT_KINDS];
     uint64_t resolution, offset, length, realtime, trace_id;
     uint32_t call_path;  /* our own archives' attribute; FV_NONE */
+    uint32_t cpu_time;   /* likewise */
     uint32_t world;      /* ranks of MPI_COMM_WORLD; the rest of the processes have numbers behind them */
     uint32_t rank_count; /* of all */
     struct fv_import_rank_def {
         uint32_t process;
         uint32_t *locations; /* numbers; the first is the one that MPI names */
         uint32_t location_count;
+        uint32_t *recorders; /* numbers of locations that are no threads, but record metrics */
+        uint32_t recorder_count;
     } * ranks;
     uint32_t first, count; /* ranks of this process */
     struct fv_import_survey *surveys;
@@ -221,8 +245,9 @@ void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs);
 enum {
     FV_RAW_CONTEXT_ENTER = FV_REC_COUNT, /* ref: calling context */
     FV_RAW_CONTEXT_LEAVE,
-    FV_RAW_SAMPLE, /* ref: calling context */
+    FV_RAW_SAMPLE, /* ref: calling context; sent: ns that it stands for, 0 not known */
     FV_RAW_TASK_END,
+    FV_RAW_METRIC, /* ref; aux: its first value in the stream's, op: so many */
 };
 #define FV_IMPORT_AHEAD       128
 #define FV_IMPORT_DEPTH       512 /* of a call path; what is deeper stands there */
@@ -264,6 +289,12 @@ struct fv_import_stream {
     struct fv_record *ahead; /* as the archive has them: references, and time in ticks */
     size_t count, next;
     uint64_t read, most; /* events so far; that its file has room for */
+    struct fv_import_value {
+        OTF2_Type type;
+        OTF2_MetricValue value;
+    } * values; /* of metrics ahead */
+    size_t value_count, value_room;
+    bool reads_metrics;
     /* Where it is: */
     struct fv_open_region *open; /* regions, outermost first */
     size_t depth, room;
@@ -297,7 +328,12 @@ struct fv_import_rank {
     /* Time that a thread spent on a call path outside of MPI; NULL: not wanted. */
     void (*spent)(void *context, uint32_t slot, uint32_t node, uint64_t from_ns, uint64_t to_ns);
     void *context;
-    struct fv_import_stream *streams;
+    struct fv_transcript *transcript; /* takes metrics; NULL: not wanted */
+    struct fv_import_channel *channels;
+    size_t channel_count, channel_room;
+    struct fv_index channel_index;
+    uint32_t series_count;
+    struct fv_import_stream *streams; /* of threads, then of what records metrics alone */
     uint32_t stream_count;
     struct fv_heap next;
     struct fv_pendings collectives; /* by request: number of the operation; receives: ... */
@@ -320,6 +356,7 @@ struct fv_import_rank {
     struct fv_pendings gone;            /* threads, by creation: when, and in which slot */
     uint64_t first_ns, last_ns, events; /* so far */
     uint32_t program;                   /* string: its name; FV_NONE */
+    uint64_t steps;                     /* so far: events, and metrics */
     bool is_quiet;                      /* no progress */
     bool failed, ended;
 };
@@ -343,6 +380,18 @@ void fv_import_of_threads(struct fv_import_rank *rank, struct fv_import_stream *
 void fv_import_enter_barrier(struct fv_import_rank *rank, struct fv_import_stream *stream);
 void fv_import_leave_barrier(struct fv_import_rank *rank, struct fv_import_stream *stream);
 void fv_import_threads_release(struct fv_import_rank *rank);
+
+/* import_metrics.c */
+void fv_import_read_metrics(OTF2_GlobalDefReaderCallbacks *callbacks);
+OTF2_CallbackCode fv_import_on_metric(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position, void *stream,
+                                      OTF2_AttributeList *attributes, OTF2_MetricRef metric, uint8_t count,
+                                      const OTF2_Type *types, const OTF2_MetricValue *values);
+void fv_import_metric(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
+void fv_import_sample(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
+/* What a value says of the time behind it ends now. */
+void fv_import_end_metrics(struct fv_import_rank *rank);
+/* The name of the system tree's node that is the process's host; "": not known. */
+const char *fv_import_host(const struct fv_import *import, const struct fv_import_process *process);
 
 /* import_survey.c: the first pass over a rank of this process; its call paths are added to import->tree. */
 void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_survey *out);

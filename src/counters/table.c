@@ -449,10 +449,23 @@ static size_t strip(const char **event)
     return length > 2 && !strcasecmp(*event + length - 2, ":u") ? length - 2 : length;
 }
 
+/* What other tools record, by PAPI's names, and getrusage(2)'s. PAPI_BR_MSP is not here: of conditional branches. */
+static const struct {
+    const char *name, *quantity;
+} foreign_events[] = {
+    { "PAPI_TOT_INS", "instructions" }, { "PAPI_TOT_CYC", "cycles" },      { "PAPI_BR_INS", "branches" },
+    { "PAPI_LD_INS", "loads" },         { "PAPI_SR_INS", "stores" },       { "PAPI_L1_DCM", "l1d_misses" },
+    { "PAPI_L2_TCM", "l2_misses" },     { "PAPI_L3_TCM", "memory_lines" }, { "PAPI_TLB_DM", "dtlb_misses" },
+    { "PAPI_TLB_IM", "itlb_misses" },   { "PAPI_FP_OPS", "fp_ops" },       { "ru_majflt", "major_faults" },
+};
+
 const struct fv_quantity *fv_quantity_of_event(const char *event)
 {
     size_t length = strip(&event);
 
+    for (size_t i = 0; i < sizeof(foreign_events) / sizeof(*foreign_events); i++)
+        if (!strcmp(foreign_events[i].name, event))
+            return fv_quantity_named(foreign_events[i].quantity, strlen(foreign_events[i].quantity));
     for (size_t i = 0; i < fv_quantity_count; i++)
         for (unsigned k = 0; k < FV_PROCESSOR_KINDS; k++) {
             const char *name = fv_quantity_event(&fv_quantities[i], (enum fv_processor_kind)k);

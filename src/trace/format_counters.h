@@ -9,12 +9,13 @@
 #define FV_COUNTERS 16
 
 enum fv_counter_flags {
-    FV_COUNTER_USER = 1,     /* counts in user mode alone */
-    FV_COUNTER_KERNEL = 2,   /* in the kernel alone */
-    FV_COUNTER_ACCOUNTS = 4, /* of the kernel's accounts of the thread (getrusage(2), its CPU clock): exact, and of
-                              * both modes */
-    FV_COUNTER_NO_MPI = 8,   /* what was counted in MPI calls is not known: no event of the processor, or
-                              * --counters-mpi=0 */
+    FV_COUNTER_USER = 1,      /* counts in user mode alone */
+    FV_COUNTER_KERNEL = 2,    /* in the kernel alone */
+    FV_COUNTER_ACCOUNTS = 4,  /* of the kernel's accounts of the thread (getrusage(2), its CPU clock): exact, and of
+                               * both modes */
+    FV_COUNTER_NO_MPI = 8,    /* what was counted in MPI calls is not known: no event of the processor, or
+                               * --counters-mpi=0 */
+    FV_COUNTER_ANY_MODE = 16, /* in which modes it counts is not known: of an archive */
 };
 
 /* An event that was asked for, in the order of the list. */
@@ -40,6 +41,7 @@ enum fv_counter_values_flags {
     FV_COUNTERS_UNKNOWN = 1,   /* they could not be opened in this thread */
     FV_COUNTERS_CUT = 2,       /* the program closed a descriptor: perf events are not known from there on */
     FV_COUNTERS_UNWRITTEN = 4, /* the thread that has the record now is not in it yet */
+    FV_COUNTERS_PART = 8,      /* of an archive: events that have no time in it were not counted in this thread */
 };
 
 /* What was counted in a thread, or in its instances of a section that have ended. Updated in place: of sections when an

@@ -58,7 +58,8 @@ struct fv_sensor_process {
     uint64_t left_out;      /* events that there was no room for */
     uint64_t not_found;     /* names that the list asks for and this machine has not, or nobody knows */
     uint64_t cpu_ns;        /* of the thread that reads them */
-    uint64_t reserved[4];
+    uint64_t of_process;    /* 1: what it recorded is its own, of an archive: other ranks of the node have theirs */
+    uint64_t reserved[3];
 };
 _Static_assert(sizeof(struct fv_sensor_process) == 96, "on-disk size");
 

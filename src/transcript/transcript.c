@@ -51,6 +51,17 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     struct fv_transcript_thread *h = &t->threads[slot];
     uint64_t ticks = ticks_of(m);
 
+    if (m->kind == FV_REC_SENSOR || m->kind == FV_REC_COUNTER) {
+        if (m->kind == FV_REC_SENSOR)
+            fv_transcript_sensor(t, m, ticks);
+        else
+            fv_transcript_count(h, m, ticks);
+        return !t->failed;
+    }
+    if (m->kind == FV_REC_SAMPLE) {
+        fv_transcript_sample(t, h, m, ticks);
+        return !t->failed;
+    }
     see(t, h, ticks);
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_PROGRAM_BEGIN: t->header.begin_ticks = ticks; break;
@@ -83,6 +94,8 @@ static bool close_thread(struct fv_sink *sink, uint32_t slot)
         fv_transcript_function_leave(t, h, h->record.end);
     fv_transcript_events(t, h, slot);
     fv_transcript_functions(t, h, slot);
+    fv_transcript_counts(t, h, slot);
+    fv_transcript_samples(t, h, slot);
     fv_transcript_statistics(t, h, slot);
     return !t->failed;
 }
@@ -121,6 +134,7 @@ struct fv_transcript *fv_transcript_open(const struct fv_merge *merge, const str
     t->world = merge->defs.ranks[rank].world_rank;
     t->header = *header;
     t->end = FV_PAGE;
+    t->grain = 1;
     t->thread_count = merge->defs.ranks[rank].thread_count;
     if (!create(t, directory)) {
         free(t);
@@ -146,6 +160,7 @@ bool fv_transcript_close(struct fv_transcript *t)
     h->last.ticks = h->end_ticks;
     h->last.realtime_ns += (int64_t)(h->end_ticks - h->first.ticks);
     h->last.monotonic_ns += (int64_t)(h->end_ticks - h->first.ticks);
+    fv_transcript_metrics(t);
     fv_transcript_definitions(t);
     h->file_bytes = t->end;
     if (!t->failed && (ftruncate(t->file, (off_t)t->end) || pwrite(t->file, h, sizeof(*h), 0) != (ssize_t)sizeof(*h))) {

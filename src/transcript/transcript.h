@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank file made of records (merge/record.h), as fvmpi would have written it: what reads an experiment, the profile
  * and all that is made of it, reads an archive of another tool so. It has the calls of MPI with their call paths, what
- * they moved and between whom, the program's functions, computing between calls, and the events of a trace.
+ * they moved and between whom, the program's functions, computing between calls, counters and series of metrics, and
+ * the events of a trace.
  *
  * What records do not have is missing as in any rank file: samples, the machine, what was not recorded. */
 #ifndef FV_TRANSCRIPT_H
@@ -18,6 +19,11 @@ struct fv_transcript;
 struct fv_transcript *fv_transcript_open(const struct fv_merge *merge, const struct fv_groups *groups, uint32_t rank,
                                          const struct fv_file_header *header, const char *directory);
 struct fv_sink *fv_transcript_sink(struct fv_transcript *transcript);
+/* What FV_REC_COUNTER and FV_REC_SENSOR of it are: their op, and their id. Names may come again, of another thread. Of
+ * a counter `id` is where it comes from, and aux 1 if it begins with 0 with the thread. FV_NONE: there is no room. */
+uint32_t fv_transcript_counter(struct fv_transcript *transcript, const char *name, bool at_each_call);
+uint32_t fv_transcript_series(struct fv_transcript *transcript, const char *label, const char *unit, const char *about,
+                              uint32_t flags);
 /* False: the file could not be written; logged. */
 bool fv_transcript_close(struct fv_transcript *transcript);
 

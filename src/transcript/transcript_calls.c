@@ -103,6 +103,7 @@ void fv_transcript_enter(struct fv_transcript *t, struct fv_transcript_thread *h
     h->call = (struct fv_transcript_call){ .function = m->ref, .node = m->context, .begin = ticks, .is_open = true };
     h->call.sent.min = h->call.received.min = UINT64_MAX;
     h->details.count = 0;
+    fv_transcript_count_call(t, h, ticks, true);
     if (!strcmp(name, "MPI_Finalize"))
         t->header.finalize_ticks = ticks;
 }
@@ -114,6 +115,7 @@ void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h
     const char *name = t->merge->defs.functions[c->function].name;
     uint32_t at = cell_of(t, h, path, c->comm, c->function, c->sent.bytes ? c->sent.bytes : c->received.bytes);
 
+    fv_transcript_count_call(t, h, ticks, false);
     add_time(&h->cells[at], ticks - c->begin);
     add_sent(&h->cells[at], &c->sent);
     add_region(h, at);

@@ -84,25 +84,36 @@ static uint32_t module_id(struct fv_transcript *t, uint32_t module)
 }
 
 /* Callers first. */
-uint32_t fv_transcript_path(struct fv_transcript *t, uint32_t node)
+static uint32_t path_in(struct fv_transcript *t, struct fv_numbers *paths, struct fv_bytes *records, uint32_t *count,
+                        uint32_t node)
 {
     const struct fv_node *nodes = t->merge->defs.tree.nodes;
     size_t depth = 0;
 
-    for (; node && fv_numbers_get(&t->paths, node) == FV_NONE; node = nodes[node].parent) {
+    for (; node && fv_numbers_get(paths, node) == FV_NONE; node = nodes[node].parent) {
         FV_GROW(t->way, t->way_room, depth + 1);
         t->way[depth++] = node;
     }
-    uint32_t id = node ? fv_numbers_get(&t->paths, node) : 0;
+    uint32_t id = node ? fv_numbers_get(paths, node) : 0;
     while (depth--) {
         const struct fv_node *n = &nodes[t->way[depth]];
         const struct fv_path_record r = { id, module_id(t, n->module), n->offset };
 
-        fv_bytes_put(&t->path_records, &r, sizeof(r));
-        id = ++t->path_count;
-        fv_numbers_set(&t->paths, t->way[depth], id);
+        fv_bytes_put(records, &r, sizeof(r));
+        id = ++*count;
+        fv_numbers_set(paths, t->way[depth], id);
     }
     return id;
+}
+
+uint32_t fv_transcript_path(struct fv_transcript *t, uint32_t node)
+{
+    return path_in(t, &t->paths, &t->path_records, &t->path_count, node);
+}
+
+uint32_t fv_transcript_sample_path(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t node)
+{
+    return path_in(t, &h->sample_paths, &h->sample_path_records, &h->sample_path_count, node);
 }
 
 /* ---- communicators, windows ---- */

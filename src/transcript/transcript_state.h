@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of a rank while its file is made; shared by transcript.c and its parts: transcript_file.c puts chunks
  * and definitions, transcript_calls.c the statistics of calls, transcript_functions.c those of the program's functions,
- * transcript_events.c the trace. */
+ * transcript_metrics.c counters and series, transcript_samples.c samples, transcript_events.c the trace. */
 #ifndef FV_TRANSCRIPT_STATE_H
 #define FV_TRANSCRIPT_STATE_H
 
@@ -53,6 +53,19 @@ struct fv_transcript_thread {
     size_t open_room;
     struct fv_transcript_function *open;
     size_t depth, depth_room;
+    struct fv_transcript_count {
+        uint64_t first, last, in_mpi, entered; /* counts; entered: when the call at hand began, ... */
+        uint64_t first_at, last_at;            /* ticks; 0: it was not counted */
+        uint64_t from;                         /* of the records, + 1 */
+        bool is_entered, is_bad;               /* ... if that is known; is_bad: it went back */
+    } counts[FV_COUNTERS];
+    struct fv_numbers sample_paths; /* as those of the process, below */
+    struct fv_bytes sample_path_records, sample_log;
+    uint32_t sample_path_count;
+    struct fv_cost *costs;
+    size_t cost_count, cost_room;
+    struct fv_index cost_index;
+    uint64_t samples, sample_ns;
     /* the trace */
     struct fv_site_record *sites;
     size_t site_count, site_room;
@@ -84,10 +97,24 @@ struct fv_transcript {
     size_t way_room;
     struct fv_pendings requests; /* by id: what was posted: path, function, comm and number in the trace */
     uint64_t request_count;
+    struct fv_counter_event counters[FV_COUNTERS];
+    uint32_t counter_count;
+    struct fv_bytes series_records;
+    uint32_t series_count;
+    struct fv_transcript_point {
+        uint64_t ticks, grain; /* grain: number of the time span that it is the last of */
+        uint32_t series;
+        double value;
+    } * points;
+    size_t point_count, point_room;
+    uint64_t grain; /* ticks of a time span */
+    uint32_t thinned;
 };
 
 /* transcript_file.c */
 uint32_t fv_transcript_path(struct fv_transcript *t, uint32_t node);
+/* In the call tree of a thread's samples. */
+uint32_t fv_transcript_sample_path(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t node);
 uint32_t fv_transcript_comm(struct fv_transcript *t, uint32_t comm);
 uint32_t fv_transcript_window(struct fv_transcript *t, uint32_t window);
 /* Of one that was called. MPI has not so many: the last id is all others'. */
@@ -119,6 +146,19 @@ void fv_transcript_function_enter(struct fv_transcript *t, struct fv_transcript_
                                   uint64_t ticks);
 void fv_transcript_function_leave(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks);
 void fv_transcript_functions(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+
+/* transcript_metrics.c */
+void fv_transcript_count(struct fv_transcript_thread *h, const struct fv_record *m, uint64_t ticks);
+/* A call begins, or ends. */
+void fv_transcript_count_call(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks, bool begins);
+void fv_transcript_counts(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+void fv_transcript_sensor(struct fv_transcript *t, const struct fv_record *m, uint64_t ticks);
+void fv_transcript_metrics(struct fv_transcript *t);
+
+/* transcript_samples.c */
+void fv_transcript_sample(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m,
+                          uint64_t ticks);
+void fv_transcript_samples(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
 
 /* transcript_events.c */
 void fv_transcript_detail(struct fv_transcript_thread *h, enum fv_event_kind kind, const uint64_t *field);

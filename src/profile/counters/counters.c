@@ -132,7 +132,8 @@ static struct reading read_value(const struct fv_counts *v, const struct gather 
                                  const struct fv_counter_values *r)
 {
     const struct fv_counter_value *at = &r->at[i];
-    bool of_processor = !is_account(v, g->event[i]), was_closed = of_processor && r->flags & FV_COUNTERS_UNKNOWN;
+    bool of_processor = !is_account(v, g->event[i]);
+    bool was_closed = (of_processor && r->flags & FV_COUNTERS_UNKNOWN) || (r->flags & FV_COUNTERS_PART && !at->enabled);
     struct reading got = { NAN, NAN, r->last && (!was_closed || at->enabled), false,
                            was_closed || !r->last || r->flags & FV_COUNTERS_UNWRITTEN };
 

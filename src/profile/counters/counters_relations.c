@@ -98,7 +98,8 @@ static void get_mode(void *subject, const void *row, const struct fv_column_def 
 {
     unsigned flags = event_of(subject, row)->flags;
 
-    v->text = modes[flags & FV_COUNTER_USER ? 0 : flags & FV_COUNTER_KERNEL ? 1 : 2];
+    v->null = flags & FV_COUNTER_ANY_MODE;
+    v->text = v->null ? NULL : modes[flags & FV_COUNTER_USER ? 0 : flags & FV_COUNTER_KERNEL ? 1 : 2];
 }
 
 static void get_refused(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -194,8 +195,8 @@ static const struct fv_column_def counter_columns[] = {
     { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
     { "quantity", "quantity", "", "What the event counts, as named in formulas of metrics. Null: no metric uses it.",
       FV_GET(FV_TYPE_TEXT, get_quantity), .flags = FV_NULLABLE },
-    { "mode", "mode", "", "Where it is counted: in user mode, in the kernel, or both.", FV_GET(FV_TYPE_TEXT, get_mode),
-      .words = modes },
+    { "mode", "mode", "", "Where it is counted: in user mode, in the kernel, or both. Null: not known, of an archive.",
+      FV_GET(FV_TYPE_TEXT, get_mode), .words = modes, .flags = FV_NULLABLE },
     SUMS,
     { "refused_ranks", "refused", "", "Ranks that could not count it.", FV_GET(FV_TYPE_WHOLE, get_refused),
       .flags = FV_BLANK },

@@ -34,7 +34,7 @@ struct interval {
 /* ---- the file ---- */
 
 /* Another rank of the same host was there before: where ranks could not find out who reads them, all did. */
-static bool is_known_host(const struct gather *g)
+static bool is_of_known_host(const struct gather *g)
 {
     const struct fv_model *m = g->build->model;
 
@@ -47,12 +47,14 @@ static bool is_known_host(const struct gather *g)
 static bool read_process(struct gather *g)
 {
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_SENSOR_PROCESS);
-    const void *p = is_known_host(g) ? NULL : fv_cursor_next(&c);
+    const void *p = fv_cursor_next(&c);
     struct fv_sensor_process r;
 
     if (!p)
         return false;
     memcpy(&r, p, sizeof(r));
+    if (!r.of_process && is_of_known_host(g))
+        return false;
     FV_GROW(g->out->nodes, g->out->node_room, g->out->node_count + 1);
     g->out->nodes[g->out->node_count++] = (struct fv_machine_node){ .rank = g->rank,
                                                                     .interval_s = (double)r.interval_ns * 1e-9,
