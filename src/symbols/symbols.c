@@ -120,13 +120,15 @@ bool fv_module_is_code(const struct fv_module *m)
     return m->build_id_bytes == FV_CODE_ID_BYTES && !memcmp(m->build_id, FV_CODE_ID, sizeof(FV_CODE_ID) - 1);
 }
 
-/* The first colon that is not of C++'s "::". */
-static char *find_colon(char *text)
+/* Behind the first colon that is not of C++'s "::". */
+const char *fv_code_function(const struct fv_module *m)
 {
-    for (char *at = text; *at; at++)
+    const char *at = m->path;
+
+    for (; *at; at++)
         if (*at == ':') {
             if (at[1] != ':')
-                return at;
+                return at + 1;
             at++;
         }
     return NULL;
@@ -136,11 +138,12 @@ static char *find_colon(char *text)
 static void add_code_frame(struct fv_symbols *s, uint32_t module, uint64_t offset)
 {
     struct fv_frame frame = { .module = module, .offset = offset, .line = offset <= UINT32_MAX ? (uint32_t)offset : 0 };
-    char *file = fv_arena_string(&s->arena, s->modules[module].path), *function = find_colon(file);
+    const char *path = s->modules[module].path, *function = fv_code_function(&s->modules[module]);
+    char *file = fv_arena_string(&s->arena, path);
 
     if (function) {
-        *function = '\0';
-        frame.function = function + 1;
+        file[function - 1 - path] = '\0';
+        frame.function = file + (function - path);
         frame.file = *file ? keep_file(s, file) : NULL;
     }
     add_frame(s, &frame);

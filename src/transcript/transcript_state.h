@@ -84,6 +84,7 @@ struct fv_transcript {
     size_t way_room;
     struct fv_pendings requests; /* by id: what was posted: path, function, comm and number in the trace */
     uint64_t request_count;
+    struct fv_transcript_threads *together; /* transcript_threads.h; NULL: no events of threads */
 };
 
 /* transcript_file.c */
@@ -116,6 +117,10 @@ void fv_transcript_function_enter(struct fv_transcript *t, struct fv_transcript_
                                   uint64_t ticks);
 void fv_transcript_function_leave(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks);
 void fv_transcript_functions(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+
+/* transcript_threads.c: what threads do together; of functions, constructs of OpenMP alone are of interest. */
+void fv_transcript_together(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, uint64_t ticks);
+void fv_transcript_together_close(struct fv_transcript *t);
 
 /* transcript_events.c */
 void fv_transcript_detail(struct fv_transcript_thread *h, enum fv_event_kind kind, const uint64_t *field);
