@@ -184,8 +184,28 @@ static uint32_t module_of(struct fv_call_tree *tree, const char *file, const cha
     return module;
 }
 
+/* Our own archives have a region of a single or of sections only for who takes part. */
+static unsigned construct_of(unsigned role, bool is_ours)
+{
+    switch (role) {
+    case OTF2_REGION_ROLE_PARALLEL: return FV_CONSTRUCT_PARALLEL;
+    case OTF2_REGION_ROLE_BARRIER: return FV_CONSTRUCT_EXPLICIT_BARRIER;
+    case OTF2_REGION_ROLE_IMPLICIT_BARRIER: return FV_CONSTRUCT_BARRIER;
+    case OTF2_REGION_ROLE_LOOP: return FV_CONSTRUCT_WORK + FV_OMP_WORK_LOOP;
+    case OTF2_REGION_ROLE_SECTIONS: return (is_ours ? FV_CONSTRUCT_WORK : FV_CONSTRUCT_MET) + FV_OMP_WORK_SECTIONS;
+    case OTF2_REGION_ROLE_SINGLE: return (is_ours ? FV_CONSTRUCT_WORK : FV_CONSTRUCT_MET) + FV_OMP_WORK_SINGLE;
+    case OTF2_REGION_ROLE_SECTION:
+    case OTF2_REGION_ROLE_SINGLE_SBLOCK: return FV_CONSTRUCT_BLOCK;
+    case OTF2_REGION_ROLE_WORKSHARE: return FV_CONSTRUCT_WORK + FV_OMP_WORK_WORKSHARE;
+    case OTF2_REGION_ROLE_MASTER: return FV_CONSTRUCT_WORK + FV_OMP_WORK_MASKED;
+    case OTF2_REGION_ROLE_TASK: return FV_CONSTRUCT_WORK + FV_OMP_WORK_TASK;
+    default: return FV_CONSTRUCT_NONE;
+    }
+}
+
 /* Where threads wait: constructs of OpenMP under the names that our own records have, functions under theirs. */
-static void build_waiting(struct fv_import_region *r, const char *text, struct fv_defs *own)
+static void build_waiting(const struct fv_import *import, struct fv_import_region *r, const char *text,
+                          struct fv_defs *own)
 {
     const char *name = r->role == OTF2_REGION_ROLE_BARRIER            ? "omp barrier"
                        : r->role == OTF2_REGION_ROLE_IMPLICIT_BARRIER ? "omp implicit barrier"
@@ -195,6 +215,7 @@ static void build_waiting(struct fv_import_region *r, const char *text, struct f
 
     if (is_omp || r->paradigm == OTF2_PARADIGM_PTHREAD)
         r->threads = fv_defs_function(own, is_omp ? name : text, FV_CLASS_OF_THREADS);
+    r->construct = is_omp ? construct_of(r->role, import->call_path != FV_NONE) : FV_CONSTRUCT_NONE;
     r->is_barrier = is_omp && (r->role == OTF2_REGION_ROLE_BARRIER || r->role == OTF2_REGION_ROLE_IMPLICIT_BARRIER);
 }
 
@@ -212,7 +233,7 @@ static void build_regions(struct fv_import *import, struct fv_defs *own)
             r->calls_request = !strcmp(name, "MPI_Rput") || !strcmp(name, "MPI_Rget") ||
                                !strcmp(name, "MPI_Raccumulate") || !strcmp(name, "MPI_Rget_accumulate");
         } else
-            build_waiting(r, text, own);
+            build_waiting(import, r, text, own);
         r->module = module_of(&own->tree, fv_import_text(import, r->file), *text ? text : "?");
     }
     import->any_call = fv_defs_function(own, "MPI (no region)", FV_CLASS_OTHER);
@@ -412,6 +433,7 @@ static uint32_t find_attribute(const struct fv_import *import, const char *name)
 
 void fv_import_build(struct fv_import *import, struct fv_defs *own)
 {
+    import->call_path = find_attribute(import, "fvmpi::call_path");
     build_regions(import, own);
     build_contexts(import, own);
     for (uint32_t i = 0; i < import->tables[FV_IMPORT_COMM].count; i++)
@@ -419,7 +441,6 @@ void fv_import_build(struct fv_import *import, struct fv_defs *own)
     build_windows(import, own);
     build_handles(import, own);
     fv_import_number_groups(import, own);
-    import->call_path = find_attribute(import, "fvmpi::call_path");
     import->cpu_time = find_attribute(import, "fvmpi::cpu_time");
 }
 

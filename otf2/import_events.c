@@ -298,8 +298,10 @@ EVENT(io_end, OTF2_IoHandleRef handle, uint64_t bytes, uint64_t id)
 
 EVENT(fork, OTF2_Paradigm model, uint32_t threads)
 {
+    uint64_t path = path_in(((struct fv_import_stream *)data)->import, attributes);
+
     (void)model;
-    return ADD(.kind = FV_REC_OMP_FORK, .id = threads);
+    return ADD(.kind = FV_REC_OMP_FORK, .id = threads, .received = path);
 }
 
 EVENT(join, OTF2_Paradigm model)

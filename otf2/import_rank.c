@@ -76,7 +76,9 @@ static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
     if (g->function != FV_NONE && !s->call)
         begin_call(r, s, g->function, node);
     else if (!s->call)
-        fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_INSTANCE, .context = fv_import_path_in_all(r, node) });
+        fv_import_put(r, s,
+                      (struct fv_record){
+                          .kind = FV_REC_INSTANCE, .op = g->construct, .context = fv_import_path_in_all(r, node) });
     push(s, region, node);
     if (g->is_barrier)
         fv_import_enter_barrier(r, s);

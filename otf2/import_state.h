@@ -52,6 +52,7 @@ struct fv_import_region {
     uint32_t function;  /* of MPI, in the definitions; FV_NONE: it is none */
     uint32_t module;    /* that stands for it in call paths */
     uint32_t threads;   /* function: where threads may wait for each other in it; FV_NONE */
+    uint8_t construct;  /* enum fv_construct */
     bool is_barrier;    /* of OpenMP */
     bool calls_request; /* MPI_Rput and its like: the operation has a request */
     bool neighbours;    /* a collective operation of neighbours in a topology alone */

@@ -17,7 +17,7 @@
 
 /* The thread waited in its innermost region, for what `slot` did. */
 static void tell_wait(struct fv_import_rank *r, struct fv_import_stream *s, unsigned kind, uint64_t ns, uint32_t slot,
-                      uint32_t object)
+                      uint32_t object, uint64_t until)
 {
     const struct fv_open_region *o = &s->open[s->depth - 1];
     const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, o->region);
@@ -34,6 +34,7 @@ static void tell_wait(struct fv_import_rank *r, struct fv_import_stream *s, unsi
                                       .ref = function,
                                       .op = ns ? (uint8_t)kind : 0,
                                       .sent = ns,
+                                      .received = s->now - until,
                                       .id = r->rank | (uint64_t)slot << 32 });
 }
 
@@ -47,10 +48,17 @@ static const struct fv_import_region *region_of_threads(const struct fv_import_r
     return g && g->threads != FV_NONE ? g : NULL;
 }
 
+static uint32_t path_of(const struct fv_import_rank *r, const struct fv_import_stream *s)
+{
+    return fv_import_path_in_all(r, s->depth ? s->open[s->depth - 1].node : 0);
+}
+
 /* ---- parallel regions ---- */
 
 static void fork_region(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
 {
+    const struct fv_import_context *said =
+        m->received ? fv_import_get(r->import, FV_IMPORT_CONTEXT, m->received - 1) : NULL;
     uint64_t region = ++r->regions;
 
     FV_GROW(s->forks, s->fork_room, s->fork_count + 1);
@@ -60,7 +68,7 @@ static void fork_region(struct fv_import_rank *r, struct fv_import_stream *s, co
                                       .ref = r->rank,
                                       .id = m->id,
                                       .sent = region,
-                                      .context = fv_import_path_in_all(r, s->depth ? s->open[s->depth - 1].node : 0) });
+                                      .context = said ? fv_import_path_in_all(r, said->node) : path_of(r, s) });
 }
 
 static void join_region(struct fv_import_rank *r, struct fv_import_stream *s)
@@ -160,8 +168,8 @@ void fv_import_leave_barrier(struct fv_import_rank *r, struct fv_import_stream *
         return;
     const struct fv_import_meeting *m = meeting_of(r, t);
     t->in_barrier = false;
-    if (m->last > t->came)
-        tell_wait(r, s, FV_TW_OMP_BARRIER, m->last - t->came, m->slot, 0);
+    uint64_t until = m->last > t->came ? m->last : t->came;
+    tell_wait(r, s, FV_TW_OMP_BARRIER, until - t->came, m->slot, 0, until);
 }
 
 static void end_task(struct fv_import_rank *r, struct fv_import_stream *s)
@@ -206,9 +214,13 @@ static void acquire(struct fv_import_rank *r, struct fv_import_stream *s, const 
     uint64_t since = region_of_threads(r, s) ? s->open[s->depth - 1].since : UINT64_MAX;
 
     if (l->slot != FV_NONE && l->slot != slot && l->released > since)
-        tell_wait(r, s, kind_of(r, s, is_omp), l->released - since, l->slot, object);
-    fv_import_put(
-        r, s, (struct fv_record){ .kind = FV_REC_ACQUIRE, .ref = r->first_object + object, .id = m->id, .op = is_omp });
+        tell_wait(r, s, kind_of(r, s, is_omp), l->released - since, l->slot, object, l->released);
+    fv_import_put(r, s,
+                  (struct fv_record){ .kind = FV_REC_ACQUIRE,
+                                      .ref = r->first_object + object,
+                                      .id = m->id,
+                                      .op = is_omp,
+                                      .context = path_of(r, s) });
 }
 
 static void release(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
@@ -242,7 +254,7 @@ static void join_thread(struct fv_import_rank *r, struct fv_import_stream *s, co
     if (!p)
         return;
     if (p->sent > since)
-        tell_wait(r, s, FV_TW_JOIN, p->sent - since, p->peer, 0);
+        tell_wait(r, s, FV_TW_JOIN, p->sent - since, p->peer, 0, p->sent);
     fv_pendings_remove(&r->gone, p);
 }
 
@@ -261,7 +273,12 @@ void fv_import_of_threads(struct fv_import_rank *r, struct fv_import_stream *s, 
     case FV_REC_THREAD_JOIN: join_thread(r, s, m); break;
     default: break;
     }
-    fv_import_put(r, s, (struct fv_record){ .kind = m->kind, .ref = r->rank, .id = m->id });
+    fv_import_put(r, s,
+                  (struct fv_record){ .kind = m->kind,
+                                      .ref = r->rank,
+                                      .id = m->id,
+                                      .context = path_of(r, s),
+                                      .sent = region_of_threads(r, s) ? s->now - s->open[s->depth - 1].since : 0 });
 }
 
 void fv_import_threads_release(struct fv_import_rank *r)

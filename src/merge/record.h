@@ -90,6 +90,17 @@ enum fv_record_kind {
 enum fv_io_flags { FV_IO_WRITE = 1, FV_IO_ASYNC = 2, FV_IO_COLLECTIVE = 4, FV_IO_FLUSH = 8 };
 #define FV_IO_BYTES_UNKNOWN UINT64_MAX
 
+/* Constructs of OpenMP that an archive's regions are. */
+enum fv_construct {
+    FV_CONSTRUCT_NONE,
+    FV_CONSTRUCT_PARALLEL, /* what each thread of a team runs */
+    FV_CONSTRUCT_BARRIER,
+    FV_CONSTRUCT_EXPLICIT_BARRIER,
+    FV_CONSTRUCT_BLOCK,     /* of a construct that not all threads take part in */
+    FV_CONSTRUCT_MET = 32,  /* + enum fv_omp_work_kind: it is met; who takes part has a block in it */
+    FV_CONSTRUCT_WORK = 64, /* + the same: this thread takes part in it */
+};
+
 /* Is it of what threads do between calls (--threads)? */
 #define FV_RECORD_IS_OF_THREAD(kind) ((kind) >= FV_REC_REGION_ENTER)
 
@@ -109,6 +120,9 @@ struct fv_record {
 
 /* aux of SECTION_LEAVE: number of the instance that ends; sent: ns of MPI in it, id: calls, received: bytes. 0: none
  * ends, or it was not recorded by itself. */
+
+/* Of archives also: op of INSTANCE: enum fv_construct; received of REGION_LEAVE: ns since it waits no more; context of
+ * ACQUIRE, THREAD_CREATE and THREAD_JOIN: where; sent of THREAD_JOIN: ns of the call so far. */
 
 /* The locations of one rank are open together; `slot` is the index of the rank's thread in fv_def_rank. The
  * functions return false when the sink failed, which it has logged. */

@@ -39,9 +39,12 @@ static void name(struct fv_symbols *symbols, struct fv_address *a, const struct 
 static void name_module(struct fv_symbols *symbols, struct fv_address **first, size_t count)
 {
     struct fv_module_files files = { 0 };
+    const struct fv_module *module = &symbols->modules[(*first)->module];
+    const char *function = fv_module_is_code(module) ? fv_code_function(module) : NULL;
 
-    if ((*first)->module < FV_MODEL_FIRST_MODULE ||
-        !fv_module_files_open(&files, &symbols->modules[(*first)->module], NULL))
+    for (size_t i = 0; function && i < count; i++)
+        first[i]->name = fv_arena_string(&symbols->arena, function);
+    if (function || (*first)->module < FV_MODEL_FIRST_MODULE || !fv_module_files_open(&files, module, NULL))
         return;
     for (size_t i = 0; i < count; i++)
         name(symbols, first[i], &files);

@@ -201,7 +201,9 @@ char *fv_lock_words(const struct fv_lock_place *k, const struct fv_symbols *s, c
         fv_words_short(address_label(k->address, s, buffer, sizeof(buffer)), out, bytes);
     else {
         fv_path_words(s, k->node, NAMED_CALLERS, place, sizeof(place));
-        if (k->objects == 1)
+        if (k->objects == 1 && !k->object) /* of an archive */
+            snprintf(out, bytes, "first used in %s", place);
+        else if (k->objects == 1)
             snprintf(out, bytes, "0x%llx first used in %s", (unsigned long long)k->object, place);
         else
             snprintf(out, bytes, "%u %s first used in %s", k->objects, plural(k->kind), place);

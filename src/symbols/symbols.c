@@ -120,6 +120,15 @@ bool fv_module_is_code(const struct fv_module *m)
     return m->build_id_bytes == FV_CODE_ID_BYTES && !memcmp(m->build_id, FV_CODE_ID, sizeof(FV_CODE_ID) - 1);
 }
 
+/* FILE has its own colons twice (code_path.h). */
+const char *fv_code_function(const struct fv_module *m)
+{
+    for (const char *at = m->path; *at; at++)
+        if (*at == ':' && *++at != ':')
+            return at;
+    return NULL;
+}
+
 /* Ends FILE of "FILE:FUNCTION", with its colons once (fv_code_path()). FUNCTION; NULL: there is none. */
 static char *split_code_path(char *path)
 {

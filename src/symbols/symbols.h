@@ -28,6 +28,8 @@ bool fv_module_is_of_program(const struct fv_module *module, const char *program
 
 /* Is it a function of source code that an interpreter runs (FV_CODE_ID)? */
 bool fv_module_is_code(const struct fv_module *module);
+/* Its name; NULL: it has none. */
+const char *fv_code_function(const struct fv_module *module);
 
 /* One that is not of the interpreter's own library. */
 bool fv_module_is_code_of_program(const struct fv_module *module);

@@ -74,13 +74,23 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
         if (h->call.is_open)
             fv_transcript_leave(t, h, ticks);
         break;
-    case FV_REC_INSTANCE: fv_transcript_function_enter(t, h, m->context, ticks); break;
-    case FV_REC_INSTANCE_END: fv_transcript_function_leave(t, h, ticks); break;
+    case FV_REC_INSTANCE:
+        fv_transcript_function_enter(t, h, m->context, ticks);
+        fv_transcript_together(t, slot, m, ticks);
+        break;
+    case FV_REC_INSTANCE_END:
+        fv_transcript_together(t, slot, m, ticks);
+        fv_transcript_function_leave(t, h, ticks);
+        break;
     case FV_REC_MEASURE:
         if (!h->call.is_open)
             fv_transcript_event(t, h, slot, m->op ? FV_EV_RESUME : FV_EV_PAUSE, ticks, 0);
         break;
-    default: fv_transcript_moved(t, h, m);
+    default:
+        if (FV_RECORD_IS_OF_THREAD(m->kind))
+            fv_transcript_together(t, slot, m, ticks);
+        else
+            fv_transcript_moved(t, h, m);
     }
     return !t->failed;
 }
@@ -160,6 +170,7 @@ bool fv_transcript_close(struct fv_transcript *t)
     h->last.ticks = h->end_ticks;
     h->last.realtime_ns += (int64_t)(h->end_ticks - h->first.ticks);
     h->last.monotonic_ns += (int64_t)(h->end_ticks - h->first.ticks);
+    fv_transcript_together_close(t);
     fv_transcript_metrics(t);
     fv_transcript_definitions(t);
     h->file_bytes = t->end;

@@ -109,6 +109,7 @@ struct fv_transcript {
     size_t point_count, point_room;
     uint64_t grain; /* ticks of a time span */
     uint32_t thinned;
+    struct fv_transcript_threads *together; /* transcript_threads.h; NULL: no events of threads */
 };
 
 /* transcript_file.c */
@@ -159,6 +160,9 @@ void fv_transcript_metrics(struct fv_transcript *t);
 void fv_transcript_sample(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m,
                           uint64_t ticks);
 void fv_transcript_samples(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+/* transcript_threads.c: what threads do together; of functions, constructs of OpenMP alone are of interest. */
+void fv_transcript_together(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, uint64_t ticks);
+void fv_transcript_together_close(struct fv_transcript *t);
 
 /* transcript_events.c */
 void fv_transcript_detail(struct fv_transcript_thread *h, enum fv_event_kind kind, const uint64_t *field);

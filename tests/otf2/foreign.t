@@ -3,7 +3,8 @@
 """fvunify and fvmpi report on archives that fvmpi did not write: foreign.tar.xz, of Score-P 8.4 and EZTrace 2.0. Beside each
 there are figures that fvmpi did not compute (foreign.json): `scalasca`: waiting by Scalasca 2.5's scout, `threads`: what
 that says of threads, by construct; of the archive's events
-by python3-otf2: `events`: waiting after its definition, `functions`: calls and seconds of each function of MPI, `regions`: of others,
+by python3-otf2: `parallel`: parallel regions, their number, elapsed seconds, seconds of threads until the last came to the end, and
+of waiting for it, `works`: worksharing, parts and seconds, `acquired`: locks, and those waited for, by construct, `events`: waiting after its definition, `functions`: calls and seconds of each function of MPI, `regions`: of others,
 inclusive and exclusive, `sent`: messages and bytes to other ranks, one-sided ones too."""
 import hashlib
 import json
@@ -444,6 +445,42 @@ def reported(tap, archives):
         equal('made', len(os.listdir(os.path.join(cache, 'fvmpi'))), 1)
 
 
+def of_threads(tap, archives):
+    """The report's tables of threads."""
+    for name, figures in sorted(archives.figures.items()):
+        if 'parallel' not in figures:
+            continue
+        data = report_of(archives.anchor(name))
+        with tap.test('{}: parallel regions'.format(name)):
+            phases = {p['path'][0]['function']: p for p in data['phases']}
+            equal('regions', sorted(phases), sorted(figures['parallel']))
+            for region, (times, elapsed, threads, join) in figures['parallel'].items():
+                phase = phases[region]
+                equal(region, (phase['kind'], phase['instance_count']), ('omp', times))
+                for key, wanted in (('elapsed_s', elapsed), ('thread_s', threads), ('join_s', join)):
+                    near(region + ': ' + key, phase[key], wanted)
+        with tap.test('{}: locks and barriers'.format(name)):
+            found, counts = {}, {}
+            for site in (s for lock in data['locks'] for s in lock['sites']):
+                construct = site['path'][0]['function']
+                found[construct] = found.get(construct, 0) + site['wait_s']
+                count, contended = counts.get(construct, (0, 0))
+                counts[construct] = [count + site['count'], contended + site['contended_count']]
+            for construct, wanted in figures['threads'].items():
+                near(construct, found[construct], wanted)
+            equal('constructs', sorted({*found} - {WITH_TASKS}), sorted(figures['threads']))
+            equal('locks', {c: counts[c] for c in figures['acquired']}, figures['acquired'])
+            waits = analyse(archives.anchor(name), '-q').data['threads']['wait_s']
+            check(abs(sum(found.values()) - waits) < 1e-6, 'all: {}, by the analysis {}', found, waits)
+            check(abs(sum(p['wait_s'] for p in data['phases']) - waits) < 1e-6, 'in regions: {}', data['phases'])
+        with tap.test('{}: worksharing'.format(name)):
+            works = {w['path'][0]['function']: w for w in data['worksharing']}
+            equal('constructs', sorted(works), sorted(figures['works']))
+            for construct, (parts, seconds) in figures['works'].items():
+                equal(construct, works[construct]['executed'], parts)
+                near(construct, works[construct]['time_s'], seconds)
+
+
 def report_of(path):
     return plainly(harness.valid(harness.run([harness.FVMPI, 'report', path, '--json', '-']).ended(0).out))
 
@@ -549,6 +586,7 @@ def main():
         run = harness.run([FVUNIFY, '-q', anchor, '-o', os.path.dirname(archives.anchor('scorep-rma'))]).ended(0)
     oddities(tap, archives)
     reported(tap, archives)
+    of_threads(tap, archives)
     extremes(tap)
     threads_together(tap)
     places_of_files(tap, archives)
