@@ -16,7 +16,7 @@ fvmpi=$build/fvmpi
 work=$(mktemp -d "${TMPDIR:-/tmp}/fvmpi-test.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-only=${FVMPI_TEST_MPI:-}
+only=${FVMPI_TEST_MPI:-} each=${FVMPI_TEST_MPIS:-}
 sanitizer=${FVMPI_TEST_SANITIZER:-} # its run-time library, which must be preloaded first
 unset "${!FVMPI_@}"
 export OMP_NUM_THREADS=1
@@ -51,6 +51,8 @@ mpis() {
         [ -f "$build/.libs/libfvmpi-$mpi.so" ] && command -v "mpiexec.$mpi" > /dev/null && echo "$mpi"
     done
 }
+# One of them, where what is tested depends on none; each, for ./dev mpis.
+an_mpi() { if [ "$each" = all ]; then mpis; else mpis | tail -n 1; fi; }
 mpicc_of() { if [ "$1" = mpich ]; then echo "${MPICH_MPICC:-mpicc.mpich}"; else echo "${OPENMPI_MPICC:-mpicc.openmpi}"; fi; }
 # Words to start a launcher with: launcher=($(launcher_of openmpi))
 launcher_of() {

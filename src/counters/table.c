@@ -478,9 +478,12 @@ const struct fv_quantity *fv_quantity_of_event(const char *event)
 
 const struct fv_quantity *fv_quantity_named(const char *name, size_t length)
 {
-    for (size_t i = 0; i < fv_quantity_count; i++)
-        if (strlen(fv_quantities[i].name) == length && !memcmp(fv_quantities[i].name, name, length))
+    for (size_t i = 0; i < fv_quantity_count; i++) {
+        const char *known = fv_quantities[i].name;
+
+        if (*known == *name && !strncmp(known, name, length) && !known[length])
             return &fv_quantities[i];
+    }
     return NULL;
 }
 

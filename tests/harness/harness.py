@@ -467,6 +467,11 @@ def each_is_wanted():
     return os.environ.get('FVMPI_TEST_MPIS') == 'all' or os.environ.get('FVMPI_TEST_MPI')
 
 
+def all_cases():
+    """Also what one case of its kind stands for in ./dev check: ./dev mpis and ./dev statistics."""
+    return os.environ.get('FVMPI_TEST_MPIS') == 'all' or os.environ.get('FVMPI_TEST_LONG') == '1'
+
+
 def an_mpi(tap, quiet=False, first='openmpi'):
     """One MPI, where what is tested depends on none; with FVMPI_TEST_MPIS=all (./dev mpis) each of them, as by mpis().
     Ranks of Open MPI leave the processors to others while they wait."""
@@ -481,10 +486,13 @@ def an_mpi(tap, quiet=False, first='openmpi'):
 
 
 def few(mpi, ranks):
-    """Of several numbers of ranks to test by, those that this MPI is for: ranks of MPICH and its kin poll while others
-    have the processor. All of them for ./dev mpis, and where one MPI is wanted."""
-    if str(mpi) == 'openmpi' or (each_is_wanted() and '.so' not in str(mpi)):
+    """Of several numbers of ranks to test by, those that this MPI is for: the largest for Open MPI; a small one for MPICH
+    and its kin, whose ranks poll while others have the processor. All of them for ./dev mpis, and where one MPI is
+    wanted."""
+    if each_is_wanted() and '.so' not in str(mpi):
         return list(ranks)
+    if str(mpi) == 'openmpi':
+        return [max(ranks)]
     return [n for n in ranks if n <= 2] or [min(ranks)]
 
 

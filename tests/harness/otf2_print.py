@@ -5,7 +5,7 @@ import re
 import shutil
 
 import harness
-from report import check
+from report import check, equal
 
 
 class Event(dict):
@@ -28,6 +28,19 @@ def merge(directory, *options, warnings=0, processes=None):
     said = harness.run([harness.FVMPI, 'check', path]).ended(0).out
     check('0 errors, ' + ('' if warnings is None else '{} warning'.format(warnings)) in said, 'fvmpi check: {}', said)
     return path
+
+
+def pairs(text):
+    """What was entered was left, and what was posted ended."""
+
+    def count(event):
+        return len(re.findall('^' + event + ' ', text, re.M))
+
+    equal('enter and leave', count('ENTER'), count('LEAVE'))
+    check(
+        count('MPI_IRECV') + count('MPI_REQUEST_CANCELLED') >= count('MPI_IRECV_REQUEST'),
+        'receives that were posted and never ended',
+    )
 
 
 def read(events, line):

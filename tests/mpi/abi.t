@@ -13,22 +13,19 @@ import standin
 from report import check, equal
 
 
-def recorded(tap, soname):
-    """Known counts in C and the three bindings of Fortran."""
+def recorded(soname):
+    """Known counts in C and the three bindings of Fortran. Cray's library is Intel's by another name: one program will do
+    for it in check."""
+    programs = ['p2p.c', 'collectives.c', 'persistent.c', 'file.c']
+    if 'cray' in soname and not harness.all_cases():
+        programs = programs[:1]
     run = harness.run(
-        [
-            sys.executable,
-            os.path.join(harness.PROGRAMS, 'counts.t'),
-            'p2p.c',
-            'collectives.c',
-            'persistent.c',
-            'file.c',
-        ],
+        [sys.executable, os.path.join(harness.PROGRAMS, 'counts.t'), *programs],
         env={'FVMPI_TEST_MPI': soname, 'FVMPI_BUILD': harness.BUILD},
     )
     lines = run.out.splitlines()
     check(
-        run.rc == 0 and lines[-1] == '1..9',
+        run.rc == 0 and lines[-1] == ('1..9' if len(programs) == 4 else '1..5'),
         '{}\n{}',
         run.err[-2000:],
         '\n'.join(l for l in lines if not l.startswith('ok'))[:2000],
@@ -46,7 +43,7 @@ def standins(tap):
         with tap.test('{}: what is recorded'.format(soname)):
             if why:
                 raise harness.Skip(why)
-            recorded(tap, soname)
+            recorded(soname)
         if why:
             continue
         with tap.test('{}: no other MPI is loaded'.format(soname)):

@@ -354,15 +354,16 @@ def main():
     for mpi in harness.mpis(tap):
         if str(mpi) != 'mpich':
             continue
-        apart(tap, mpi, 'two hosts', 2)
         apart(tap, mpi, 'two time namespaces of one boot', 2, boot_ids=False)
         apart(tap, mpi, 'three hosts', 3)
         apart(tap, mpi, 'a wall clock that is behind', 2, wrong=(1, -WRONG_NS))
-        apart(tap, mpi, 'a wall clock that is ahead', 2, wrong=(1, WRONG_NS))
         waiting(tap, mpi, 'a wall clock ahead', FAR_NS, -1)
-        waiting(tap, mpi, 'a wall clock behind', -FAR_NS, -1)
         waiting(tap, mpi, 'the last one behind a wall clock ahead', FAR_NS, 3)
-        waiting(tap, mpi, 'the last one on the other host', -FAR_NS, 1)
+        if harness.all_cases():  # the same, with less or the other way round
+            apart(tap, mpi, 'two hosts', 2)
+            apart(tap, mpi, 'a wall clock that is ahead', 2, wrong=(1, WRONG_NS))
+            waiting(tap, mpi, 'a wall clock behind', -FAR_NS, -1)
+            waiting(tap, mpi, 'the last one on the other host', -FAR_NS, 1)
     tap.done()
 
 

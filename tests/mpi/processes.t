@@ -175,7 +175,7 @@ def clone_vm(tap, mpi):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         threads(tap, mpi)
         children(tap, mpi)
         silent_children(tap, mpi)

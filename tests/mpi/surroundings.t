@@ -110,7 +110,7 @@ def fibers(tap, mpi):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         descriptors(tap, mpi)
         directories(tap, mpi)
         plugins(tap, mpi)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The trace says what the profile says, call by call: each call of the report is an event at its call site,
-what was sent and received are its details, whatever was posted is completed, in every language. A killed
-rank's trace reaches to its last call. A used-up budget ends the trace, and what is missing is counted."""
+what was sent and received are its details, whatever was posted is completed, in every language; so it is in the
+archive. A killed rank's trace reaches to its last call. A used-up budget ends the trace, and what is missing is
+counted."""
 import collections
 import os
 import random
@@ -16,6 +17,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
+import otf2_print
 from report import Mismatch, check, equal
 
 LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev statistics
@@ -296,6 +298,7 @@ def grids(traced, profiled):
 
 def main():
     tap = harness.Tap()
+    has_archives = os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')) and shutil.which('otf2-print')
     for mpi in harness.an_mpi(tap, first='mpich'):  # it has MPI_Allreduce_init()
         have = os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h')
         for name in PROGRAMS:
@@ -314,6 +317,9 @@ def main():
                 ).ended(0)
                 agrees(run.report(), directory, ranks)
                 matched(traces(directory))
+                if has_archives:
+                    archive = otf2_print.merge(directory)
+                    otf2_print.pairs(harness.run(['otf2-print', archive]).ended(0).out)
         for binding in ('MPIF_H', 'USE_F08'):
             with tap.test('{}: fortran.F90, {}'.format(mpi, binding)):
                 directory = os.path.join(harness.scratch('exp'), 'e')

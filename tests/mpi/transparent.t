@@ -24,8 +24,9 @@ def same(native, profiled):
 
 def main():
     tap = harness.Tap()
+    each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)]  # of what is not the launcher's
     for mpi in harness.mpis(tap):
-        for ranks, code in ((1, 0), (2, 3), (3, 0)):
+        for ranks, code in ((1, 0), (2, 3), (3, 0)) if str(mpi) in each else ((2, 3),):
             with tap.test('{}: output of {} ranks, exit status {}'.format(mpi, ranks, code)):
                 program = mpi.build('transparent.c')
                 arguments = [str(code)] + ARGUMENTS
@@ -49,6 +50,8 @@ def main():
             )
             same(native, profiled)
             profiled.report().sane(2)
+        if str(mpi) not in each:
+            continue
         with tap.test('{}: disabled, nothing is written'.format(mpi)):
             directory = os.path.join(harness.scratch('exp'), 'e')
             profiled = mpi.profile(program, 2, ['0'], options=['--disable'], directory=directory)

@@ -173,7 +173,7 @@ for mpi in $found; do
 done
 for mpi in $found; do
     try_mpi "$mpi"
-    try_relinked "$mpi"
+    [[ " $(an_mpi | xargs) " != *" $mpi "* ]] || try_relinked "$mpi"
     try_signal "$mpi"
 done
 if [ "$(wc -w <<< "$found")" -eq 2 ]; then

@@ -206,7 +206,7 @@ try_mpi() {
     capture "$fvmpi" run -q -o "died-$mpi" --local "$disk" -- "${launcher[@]}" -n 2 "./app.$mpi" die
     check "$mpi: ... around the launcher at once" gathered "died-$mpi" 2
 }
-for mpi in $(mpis); do
+for mpi in $(an_mpi); do
     try_mpi "$mpi"
 done
 [ -n "$(mpis)" ] || skip 'ranks of MPI programs' 'no MPI was built, or its launcher is missing'

@@ -154,7 +154,7 @@ else
 fi
 
 # ---- with MPI ----
-for mpi in $(mpis); do
+for mpi in $(an_mpi); do
     launcher=($(launcher_of "$mpi"))
     capture "$(mpicc_of "$mpi")" -g -O1 -D_GNU_SOURCE -I"$source/src" "$here/exchange.c" -o "exchange-$mpi"
     check "$mpi: compiles" test "$rc" -eq 0
