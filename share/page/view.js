@@ -247,8 +247,9 @@ class View {
 
     regions.sort((a, b) => b[3] - a[3]);
     this.sums.replaceChildren(
-      ...regions.slice(0, 200).map(([number, n, inclusive, own, longest, wait]) => {
+      ...regions.slice(0, 200).map(([number, n, inclusive, own, longest, wait, sampled]) => {
         const region = this.about.regions[number],
+          about = sampled ? "~" : "",
           key = make("i", { class: "key" });
 
         key.style.background = this.palette.region(number);
@@ -266,10 +267,10 @@ class View {
             ),
           ),
           ...[
-            seconds(own / 1e9),
-            percent(own / all),
-            seconds(inclusive / 1e9),
-            count(n),
+            about + seconds(own / 1e9),
+            about + percent(own / all),
+            about + seconds(inclusive / 1e9),
+            n ? count(n) : "",
             seconds(longest / 1e9),
             wait ? seconds(wait / 1e9) : "",
           ].map(cell => make("td", null, cell)),

@@ -119,11 +119,7 @@ function legendOf(view) {
     "p",
     { class: "legend" },
     ...view.about.classes
-      .map((of, i) => [
-        of,
-        view.palette.classes[i],
-        view.about.regions.some(region => region.class === i && region.count),
-      ])
+      .map((of, i) => [of, view.palette.classes[i], view.about.regions.some(region => region.class === i && region.ns)])
       .filter(([, , any]) => any)
       .map(([of, colour]) => {
         const key = make("i", { class: "key" });
@@ -162,6 +158,9 @@ async function showView() {
         legendOf(view),
         view.details,
         make("h2", null, "What the rows do here"),
+        about.samples
+          ? make("p", { class: "note" }, "~: by samples of the CPU clock, an estimate; all else is exact")
+          : null,
         scrolled(
           "Functions in the stretch of time that is shown",
           make(

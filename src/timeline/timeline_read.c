@@ -398,7 +398,8 @@ static void add_sums(const struct gathering *g, uint64_t from, uint64_t to, stru
         for (uint32_t d = 0; d < s->depth; d++)
             again = again || open[d] == s->region;
         open[s->depth] = s->region;
-        sum->count++;
+        sum->count += !s->is_sampled;
+        sum->sampled += s->is_sampled;
         sum->inclusive_ns += again ? 0 : ns;
         sum->exclusive_ns += ns;
         sum->wait_ns += inside(s->begin_ns, s->wait_ns, from, to);

@@ -49,10 +49,10 @@ typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slic
 bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
                         uint64_t least_ns, fv_timeline_take *take, void *context);
 
-/* What regions have of a stretch of time, exactly: slices that have a part of it, their time in it with and without
- * what is in them, the longest one (whole), and waiting. */
+/* What regions have of a stretch of time: slices that have a part of it, their time in it with and without what is in
+ * them, the longest one (whole), and waiting. All exact, unless some are sampled. */
 struct fv_timeline_sum {
-    uint64_t count, inclusive_ns, exclusive_ns, longest_ns, wait_ns;
+    uint64_t count, sampled, inclusive_ns, exclusive_ns, longest_ns, wait_ns;
 };
 /* Of rows first to first + count - 1; `sums` by region. False: there was no memory. */
 bool fv_timeline_sums(const struct fv_timeline_file *timeline, uint32_t first, uint32_t count, uint64_t from,

@@ -35,7 +35,7 @@ static void keep(struct fv_timeline_writer *w, struct fv_timeline_thread *t, con
         fv_timeline_put_chunk(w, t, length);
     row->slices += !(slice->flags & FV_SLICE_SAMPLED);
     row->depth = row->depth > slice->depth + 1u ? row->depth : slice->depth + 1u;
-    region->count++;
+    region->count += !(slice->flags & FV_SLICE_SAMPLED);
     region->ns += slice->ns;
 }
 
@@ -100,18 +100,16 @@ static uint32_t function_at(const struct fv_timeline_writer *w, uint32_t node)
     return function == FV_NONE ? FV_TIMELINE_NONE : (uint32_t)m->defs.function_count + function;
 }
 
-/* Outside of all regions a sample says where the time since the one before went, as far as it was CPU time. */
+/* Outside of all regions a sample says where the time since the one before, or the last region, went: what was CPU time
+ * of it is not told from what was not. */
 static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
 {
     uint32_t region = function_at(w, r->context), context = w->merge->context_of_node[r->context];
-    uint64_t begin = r->time_ns > r->sent ? r->time_ns - r->sent : 0;
+    const uint64_t begin = t->since_ns;
 
     w->rows[t->row].samples++;
     w->header.samples++;
-    if (t->depth || region == FV_TIMELINE_NONE)
-        return;
-    begin = begin > t->since_ns ? begin : t->since_ns;
-    if (begin >= r->time_ns)
+    if (t->depth || region == FV_TIMELINE_NONE || begin >= r->time_ns)
         return;
     fv_timeline_add_piece(w, &t->bins, &(struct fv_timeline_piece){ begin, r->time_ns, region, FV_TIMELINE_NONE });
     if (t->sampled.ns && t->sampled.region == region && t->sampled.context == context &&

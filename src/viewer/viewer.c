@@ -332,11 +332,15 @@ static enum MHD_Result answer_sums(void *context, struct MHD_Connection *connect
     fv_timeline_sums(t, w.first, w.rows, (uint64_t)w.from, (uint64_t)w.to, sums);
     fv_json_array(&a->json, "regions");
     for (uint64_t i = 0; i < t->header->regions.count; i++) {
-        const uint64_t numbers[] = {
-            i, sums[i].count, sums[i].inclusive_ns, sums[i].exclusive_ns, sums[i].longest_ns, sums[i].wait_ns
-        };
+        const uint64_t numbers[] = { i,
+                                     sums[i].count,
+                                     sums[i].inclusive_ns,
+                                     sums[i].exclusive_ns,
+                                     sums[i].longest_ns,
+                                     sums[i].wait_ns,
+                                     sums[i].sampled };
 
-        if (!sums[i].count)
+        if (!sums[i].count && !sums[i].sampled)
             continue;
         fv_json_array(&a->json, NULL);
         for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)

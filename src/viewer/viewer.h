@@ -8,7 +8,7 @@
  *                        parts of each class; each array is of all rows and stretches
  *     GET /slices        from, to, row, least (ns): JSON: slices, at most SLICES; the shorter ones are left out
  *     GET /messages      from, to: JSON: those on their way, at most MESSAGES, the largest
- *     GET /sums          from, to, first, rows: JSON: what each region has of it
+ *     GET /sums          from, to, first, rows: JSON: what each region has of it (struct fv_timeline_sum)
  *     GET /path          context: JSON: its functions, innermost first */
 #ifndef FV_VIEWER_H
 #define FV_VIEWER_H

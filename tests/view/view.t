@@ -233,6 +233,23 @@ def refused(tap, anchor):
             equal('lines of {}'.format(words), len(run.err.splitlines()) if status == 1 else 1, 1)
 
 
+def sampled(tap, mpi):
+    """Computing outside of all regions is the function that samples found there, an estimate."""
+    with tap.test('{}: computing is never blank: samples say what it was'.format(mpi)):
+        run = mpi.profile(mpi.build('../planted/planted.c'), 2, ['imbalance'], ['--trace', '-q']).ended(0)
+        server = Server(run.directory)
+        about = server.json('about')
+        check(about['samples'] > 0, 'no samples')
+        names = [row[0] for row in about['regions']]
+        rows = server.json('sums')['regions']
+        found = {names[row[0]]: row[3] for row in rows if row[6]}
+        exact = sum(row[3] for row in rows if not row[6])
+        check(found, 'no function')
+        blank = len(about['rows']) * about['span_ns'] - exact - sum(found.values())
+        check(blank < sum(found.values()), 'blank: {} ns of {}', blank, found)
+        server.stop()
+
+
 def recorded(tap, mpi):
     with tap.test('{}: rank files and their archive show the same calls'.format(mpi)):
         run = mpi.profile(mpi.build('waitpaths.c'), 4, ['paths'], ['--trace', '--sample=off', '-q']).ended(0)
@@ -285,6 +302,7 @@ def main():
     refused(tap, anchor)
     for mpi in harness.an_mpi(tap):
         recorded(tap, mpi)
+        sampled(tap, mpi)
     in_browser(tap, anchor)
     tap.done()
 
