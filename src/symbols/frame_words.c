@@ -80,8 +80,7 @@ char *fv_frame_words(const struct fv_frame *f, const struct fv_symbols *s, char 
     fv_words_fit(clean, NAME_COLUMNS);
     if (f->file)
         fv_frame_location(f, s, where, sizeof(where));
-    snprintf(out, bytes, "%s%s%s%s", clean, f->function && !strchr(clean, '(') ? "()" : "", where[0] ? " at " : "",
-             where);
+    snprintf(out, bytes, "%s%s%s%s", clean, f->function ? fv_words_brackets(clean) : "", where[0] ? " at " : "", where);
     return out;
 }
 

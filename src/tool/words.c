@@ -177,13 +177,18 @@ static bool split_region(const char *name, size_t *length, unsigned long *number
     return true;
 }
 
+const char *fv_words_brackets(const char *name)
+{
+    return *name == '!' || strchr(name, '(') ? "" : "()";
+}
+
 static char *say_region(const char *of, unsigned long number, char *out, size_t bytes)
 {
     snprintf(out, bytes, "OpenMP region");
     if (number)
         fv_words_add(out, bytes, " %lu", number);
     if (*of)
-        fv_words_add(out, bytes, " in %s%s", of, strchr(of, '(') ? "" : "()");
+        fv_words_add(out, bytes, " in %s%s", of, fv_words_brackets(of));
     return out;
 }
 

@@ -10,6 +10,8 @@
 
 /* A clean function name without C++'s parameters. Returns out. */
 char *fv_words_short(const char *name, char *out, size_t bytes);
+/* "()", or "" where the name has some, or is a construct's: "!$omp parallel @solve.c:12". */
+const char *fv_words_brackets(const char *name);
 /* Is it a function that a compiler made of a parallel region, or of a task, of OpenMP? */
 bool fv_words_is_region(const char *name);
 /* Then "OpenMP region in solve()", "OpenMP region 3 in solve()" by the compiler's number, else the name. Returns

@@ -222,11 +222,6 @@ static struct regions regions_that_took(const struct fv_model *m, const struct g
     return r;
 }
 
-static const char *brackets(const char *function)
-{
-    return strchr(function, ' ') ? "" : "()";
-}
-
 /* "in f() at a.c (mostly g()), for 2 s of that (instrumented)" */
 static bool say_region(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                        const struct group *g, char *how, size_t bytes)
@@ -238,11 +233,11 @@ static bool say_region(const struct fv_profile *v, struct fv_findings *f, struct
     if (!p)
         return false;
     if (r.inner != p)
-        snprintf(inner, sizeof(inner), " (mostly %s%s)", r.inner->function, brackets(r.inner->function));
+        snprintf(inner, sizeof(inner), " (mostly %s%s)", r.inner->function, fv_words_brackets(r.inner->function));
     finding->evidence = FV_EVIDENCE_EXACT;
     finding->function = p->function;
     finding->file = p->file;
-    snprintf(how, bytes, "in %s%s%s%s%s, for %s of that (instrumented)", p->function, brackets(p->function),
+    snprintf(how, bytes, "in %s%s%s%s%s, for %s of that (instrumented)", p->function, fv_words_brackets(p->function),
              p->file ? " in " : "", p->file ? fv_base_name(p->file) : "", inner,
              fv_words_seconds(fmin(r.outer_s, g->cost_s), seconds));
     fv_finding_next(f, finding, "functions that made others wait: %s",

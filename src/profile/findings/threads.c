@@ -164,11 +164,11 @@ FV_FINDING(thread_imbalance)
     struct fv_finding *finding = fv_finding_add(
         f, most_s, fv_findings_named(f, FV_FINDING_DISTURBED) ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     set_function(v, finding, most->node);
+    fv_path_words(v->symbols, most->node, 0, where, sizeof(where));
     fv_finding_say(f, finding,
-                   "threads of the OpenMP region in %s work for different times: the longest of a team %s in all, the "
+                   "threads of the OpenMP region%s %s work for different times: the longest of a team %s in all, the "
                    "mean %s. Thread %u of rank %d works longest",
-                   fv_path_words(v->symbols, most->node, 0, where, sizeof(where)),
-                   fv_words_seconds(most->sums.useful_longest_s, longest),
+                   *where == '!' ? "" : " in", where, fv_words_seconds(most->sums.useful_longest_s, longest),
                    fv_words_seconds(mean_work_s(&most->sums), mean), most->busiest.number,
                    v->model->ranks[most->busiest.rank].world_rank);
     fv_finding_next(f, finding, "use schedule(dynamic), or loops of smaller parts; possible gain: %s",

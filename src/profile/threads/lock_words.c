@@ -59,7 +59,7 @@ char *fv_view_lock_words(const struct fv_profile *v, const struct fv_lock_view *
         if (fv_words_is_region(name))
             snprintf(out, bytes, "region in %s", fv_words_region(name, of, sizeof(of)));
         else
-            snprintf(out, bytes, "region in %s%s", name, strchr(name, '(') ? "" : "()");
+            snprintf(out, bytes, "region %s%s%s", *name == '!' ? "" : "in ", name, fv_words_brackets(name));
     } else if (k->kind == FV_SYNC_OMP && end)
         snprintf(out, bytes, "region in %.*s()", (int)(end - name), name);
     else
