@@ -366,7 +366,7 @@ static bool open_archive(struct fv_import *import, const struct fv_transport *t)
 static bool read_archive(struct fv_import *import, const struct fv_transport *t)
 {
     OTF2_Reader_GetTraceId(import->reader, &import->trace_id);
-    if (!fv_import_read_definitions(import)) {
+    if (!fv_import_read_definitions(import, fv_import_read_metrics)) {
         if (!t->rank)
             fv_log("%s: a definition cannot be read%s%s; the archive is damaged", import->anchor,
                    *import->words ? ": " : "", import->words);

@@ -290,7 +290,6 @@ static OTF2_GlobalDefReaderCallbacks *new_callbacks(void)
     OTF2_GlobalDefReaderCallbacks_SetSourceCodeLocationCallback(c, on_place);
     OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, on_context);
     OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, on_attribute);
-    fv_import_read_metrics(c);
     return c;
 }
 
@@ -312,12 +311,13 @@ static bool read_all(struct fv_import *import, OTF2_GlobalDefReader *reader)
     return all <= most;
 }
 
-bool fv_import_read_definitions(struct fv_import *import)
+bool fv_import_read_definitions(struct fv_import *import, void (*further)(OTF2_GlobalDefReaderCallbacks *callbacks))
 {
     OTF2_GlobalDefReader *reader = OTF2_Reader_GetGlobalDefReader(import->reader);
     OTF2_GlobalDefReaderCallbacks *callbacks = new_callbacks();
     bool good = reader != NULL;
 
+    further(callbacks);
     if (good) {
         OTF2_Reader_RegisterGlobalDefCallbacks(import->reader, reader, callbacks, import);
         good = read_all(import, reader);

@@ -229,7 +229,8 @@ static inline uint64_t fv_import_group_ref(uint32_t group, uint32_t type)
 {
     return group | (uint64_t)type << 32;
 }
-bool fv_import_read_definitions(struct fv_import *import);
+/* further: who reads more of them. */
+bool fv_import_read_definitions(struct fv_import *import, void (*further)(OTF2_GlobalDefReaderCallbacks *callbacks));
 void fv_import_release_definitions(struct fv_import *import);
 
 /* import_build.c: who is which rank; false: there are none. Then the definitions, but for call paths and ranks. */

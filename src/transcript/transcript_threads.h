@@ -105,13 +105,15 @@ struct fv_transcript_threads {
     size_t life_count, life_room;
 };
 
-/* An operation, at a place of the program; waited: ticks, of a contended one. */
+/* transcript_objects.c. An operation, at a place of the program; waited: ticks, of a contended one. */
 struct fv_transcript_operation {
     uint32_t kind, operation, object, slot, node;
     uint64_t waited;
     bool contended;
 };
 struct fv_sync_record *fv_transcript_operate(struct fv_transcript *t, const struct fv_transcript_operation *operation);
+/* Its id in the file, where a call path has it; else FV_MODULE_UNKNOWN. */
+uint32_t fv_transcript_module(struct fv_transcript *t, uint32_t module);
 /* The number of an object. */
 uint32_t fv_transcript_object_of(struct fv_transcript *t, unsigned kind, uint32_t lock, uint32_t module, uint32_t node,
                                  uint32_t slot, uint64_t ticks);
