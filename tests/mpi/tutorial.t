@@ -16,6 +16,8 @@ from report import check, equal
 
 TUTORIAL = os.path.join(harness.SOURCE, 'share', 'doc', 'tutorial.md')
 EXAMPLES = os.path.join(harness.SOURCE, 'share', 'examples')
+# half of them will do without ./dev mpis
+ROUNDS = r'(#define ROUNDS +|rounds = )160\b'
 # experiment: the function of its first finding
 PLANTED = {'slow': 'react', 'even': 'exchange_with', 'packed': 'draw|save', 'fast': None}
 
@@ -51,7 +53,10 @@ def first_lines(out):
 def walk(mpi, fortran):
     folder, path, said, values = harness.scratch('tutorial'), tools(mpi) + ':' + os.environ['PATH'], {}, set()
     for name in os.listdir(EXAMPLES):
-        shutil.copy(os.path.join(EXAMPLES, name), folder)
+        with open(os.path.join(EXAMPLES, name), encoding='utf-8') as f:
+            text = f.read()
+        with open(os.path.join(folder, name), 'w', encoding='utf-8') as f:
+            f.write(text if harness.all_cases() else re.sub(ROUNDS, r'\g<1>80', text))
     for command in commands():
         done = harness.run(
             ['sh', '-c', in_fortran(command) if fortran else command], env={'PATH': path}, cwd=folder
@@ -97,9 +102,9 @@ def judge(folder, said):
 
 def main():
     tap = harness.Tap()
-    for number, mpi in enumerate(harness.an_mpi(tap)):
+    for mpi in harness.an_mpi(tap):
         for fortran in (False, True):
-            if (number or fortran) and not os.environ.get('FVMPI_TEST_LONG'):
+            if fortran and not harness.all_cases():
                 continue
             with tap.test('{}: the tutorial in {}'.format(mpi, 'Fortran' if fortran else 'C')):
                 folder, said = walk(mpi, fortran)

@@ -164,6 +164,7 @@ def uninitialised(p):
 
 @way('the library of another MPI is preloaded')
 def wrong_library(p):
+    p.needs_mpich()
     result = p.preload('plain', p.needs_other().library)
     yield result
     named = result.word(r'preload (libfvmpi-\w+\.so) instead')
@@ -172,6 +173,7 @@ def wrong_library(p):
 
 @way('fvmpi was built without the program\'s MPI')
 def no_library(p):
+    p.needs_mpich()
     result = p.record('plain', env={'FVMPI_LIBDIR': '/nowhere'}, status=1)
     yield result
     is_recorded(p.record('plain', env={result.word(r'set (FVMPI_LIBDIR)'): harness.LIBS}))
@@ -237,6 +239,7 @@ def partly(p):
 
 @way('a launcher of another MPI: each rank is alone')
 def crossed(p):
+    p.needs_mpich()
     other, directory = p.needs_other(), os.path.join(harness.scratch('exp'), 'e')
     result = Result(
         harness.run(
@@ -361,6 +364,8 @@ def statistics(p):
 
 @way('too many call paths')
 def call_paths(p):
+    if not harness.all_cases():
+        raise harness.Skip('24,000 call paths; ./dev mpis makes them')
     result = p.record('paths 24000', '--sample=off')
     yield result
     check(result.dropped('paths') > 0, 'none')
@@ -721,6 +726,10 @@ class Shared(Place):
         if not self.other:
             raise harness.Skip('only one MPI is here')
         return self.other
+
+    def needs_mpich(self):
+        if str(self.mpi) != 'mpich':
+            raise harness.Skip('the words of the table are of a program with MPICH')
 
     def denied(self, result):
         if 'no filter' in result.run.out:
