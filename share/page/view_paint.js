@@ -107,13 +107,10 @@ function paintTiles(c, tiles, view, palette) {
         if (part > own) box(palette.classes[k], part - own);
       }
       if (tiles.waits[at]) {
+        const edge = Math.max(((tall / 4) * tiles.waits[at]) / 255, tall > 6 ? 1 : 0);
+
         c.fillStyle = palette.wait;
-        c.fillRect(
-          left,
-          top + tall - gap - Math.max((tall * tiles.waits[at]) / 255 / 4, 1),
-          wide + 0.5,
-          Math.max((tall * tiles.waits[at]) / 255 / 4, 1),
-        );
+        c.fillRect(left, top + tall - gap - edge, wide + 0.5, edge);
       }
     }
   }

@@ -109,6 +109,14 @@ static uint32_t class_of(const struct fv_timeline_writer *w, uint32_t function)
     return call.role == FV_ROLE_P2P ? FV_TIMELINE_P2P : f->class < FV_CLASS_COUNT ? of_mpi[f->class] : FV_TIMELINE_MPI;
 }
 
+/* Constructs of OpenMP are regions of archives, as OPARI names them. */
+static uint32_t class_of_name(const char *name)
+{
+    if (strncmp(name, "!$omp", 5))
+        return FV_TIMELINE_FUNCTION;
+    return strstr(name, "barrier") || strstr(name, "critical") ? FV_TIMELINE_THREADS : FV_TIMELINE_OPENMP;
+}
+
 static void make_regions(struct fv_timeline_writer *w)
 {
     const struct fv_defs *d = &w->merge->defs;
@@ -123,7 +131,7 @@ static void make_regions(struct fv_timeline_writer *w)
         w->regions[d->function_count + i] =
             (struct fv_timeline_region){ .name = fv_timeline_string(w, c->functions[i].name),
                                          .file = fv_timeline_string(w, c->functions[i].file),
-                                         .class = FV_TIMELINE_FUNCTION };
+                                         .class = class_of_name(c->functions[i].name) };
 }
 
 void fv_timeline_make_tables(struct fv_timeline_writer *w)

@@ -82,6 +82,8 @@ static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
                                        .cause = cause };
     slice.wait_ns = wait_ns < slice.ns ? wait_ns : slice.ns;
     slice.flags = slice.wait_ns ? FV_SLICE_WAITED : 0;
+    if (!slice.ns && w->regions[slice.region].class == FV_TIMELINE_THREADS)
+        return; /* an archive's wait is told once it is over, in the region that has it */
     keep(w, t, &slice);
     if (slice.wait_ns)
         fv_timeline_add_piece(
