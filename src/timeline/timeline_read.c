@@ -27,7 +27,7 @@ static bool rows_are_right(const struct fv_timeline_file *t)
         const struct fv_timeline_row *r = &t->rows[i];
         uint64_t bins = 0, n = r->bin_count;
 
-        for (uint32_t k = 0; k < r->levels; k++, n = (n + 1) / 2)
+        for (uint32_t k = 0; k < r->levels && k < 64; k++, n = (n + 1) / 2)
             bins += n;
         if (r->levels > 64 || r->width > 63 || r->bin_count > h->bins || r->first_chunk > h->chunks.count ||
             r->chunk_count > h->chunks.count - r->first_chunk ||
@@ -54,8 +54,8 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
     t->messages = part(t, h->messages, sizeof(*t->messages));
     t->contexts = part(t, h->contexts, sizeof(*t->contexts));
     t->strings = part(t, h->strings, 1);
-    return t->rows && t->regions && t->chunks && t->messages && t->contexts && t->strings && h->strings.count &&
-           !t->strings[h->strings.count - 1] && rows_are_right(t);
+    return h->regions.count && t->rows && t->regions && t->chunks && t->messages && t->contexts && t->strings &&
+           h->strings.count && !t->strings[h->strings.count - 1] && rows_are_right(t);
 }
 
 bool fv_timeline_open(struct fv_timeline_file *t, const char *path, uint64_t source)
@@ -379,46 +379,49 @@ void fv_timeline_tiles(const struct fv_timeline_file *t, uint32_t first, uint32_
 
 /* ---- sums ---- */
 
-/* Each region once, where it is in itself. */
-static void add_sums(const struct gathering *g, uint64_t from, uint64_t to, struct fv_timeline_sum *sums)
+/* Each region once, where it is in itself: `open_of` counts how often it is open. What is around a slice is among them,
+ * so that none is deeper than so many are open, unless the file is damaged. */
+static void add_sums(const struct gathering *g, uint64_t from, uint64_t to, struct fv_timeline_sum *sums,
+                     uint32_t *open_of)
 {
     uint32_t *open = NULL;
     size_t room = 0, deep = 0;
 
     for (size_t i = 0; i < g->count; i++) {
         const struct fv_timeline_seen *s = &g->items[i];
-        struct fv_timeline_sum *sum = &sums[s->region];
         const uint64_t ns = inside(s->begin_ns, s->ns, from, to);
-        bool again = false;
+        struct fv_timeline_sum *sum = &sums[s->region];
 
-        FV_GROW(open, room, (size_t)s->depth + 1);
-        while (deep < s->depth)
-            open[deep++] = FV_TIMELINE_NONE;
-        deep = s->depth + 1u;
-        for (uint32_t d = 0; d < s->depth; d++)
-            again = again || open[d] == s->region;
-        open[s->depth] = s->region;
+        while (deep > s->depth)
+            open_of[open[--deep]]--;
         sum->count += !s->is_sampled;
         sum->sampled += s->is_sampled;
-        sum->inclusive_ns += again ? 0 : ns;
+        sum->inclusive_ns += open_of[s->region] ? 0 : ns;
         sum->exclusive_ns += ns;
         sum->wait_ns += inside(s->begin_ns, s->wait_ns, from, to);
         sum->longest_ns = s->ns > sum->longest_ns ? s->ns : sum->longest_ns;
-        if (s->depth && open[s->depth - 1] != FV_TIMELINE_NONE)
-            sums[open[s->depth - 1]].exclusive_ns -= ns;
+        if (deep)
+            sums[open[deep - 1]].exclusive_ns -= ns;
+        FV_GROW(open, room, deep + 1);
+        open[deep++] = s->region;
+        open_of[s->region]++;
     }
+    while (deep)
+        open_of[open[--deep]]--;
     free(open);
 }
 
 bool fv_timeline_sums(const struct fv_timeline_file *t, uint32_t first, uint32_t count, uint64_t from, uint64_t to,
                       struct fv_timeline_sum *sums)
 {
+    uint32_t *open_of = fv_xcalloc(t->header->regions.count + 1, sizeof(*open_of));
     struct gathering g = { 0 };
 
     for (uint32_t i = first; i < t->header->rows.count && i - first < count; i++) {
         gather_all(t, i, from, to, &g);
-        add_sums(&g, from, to, sums);
+        add_sums(&g, from, to, sums, open_of);
     }
     free(g.items);
+    free(open_of);
     return true;
 }

@@ -4,7 +4,7 @@
 # without libFuzzer, which only clang has. Each in tests/fuzz/NAME.tar.xz; with ./dev asan this is the sanitizers' test.
 . "$(dirname "$0")/../lib.sh"
 
-for name in archive definitions merge reader; do
+for name in archive definitions merge reader timeline; do
     if [ ! -x "$build/tests/fuzz/replay_$name" ]; then
         skip "$name: inputs" "OTF2 was not found; install the package libotf2-trace-dev"
         continue

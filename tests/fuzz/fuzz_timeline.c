@@ -1,0 +1,60 @@
+/* Any bytes as the file of a timeline, whose mark, version and length are set right: what fvmpi view asks of it. */
+#include "timeline/timeline_read.h"
+
+#include "pages.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define ROWS    8
+#define SPAN_NS 100000000000 /* at most: of a run that says it is longer, no more is asked for */
+
+static bool take(void *context, const struct fv_timeline_seen *slice)
+{
+    *(uint64_t *)context += slice->ns;
+    return true;
+}
+
+static void look(const struct fv_timeline_file *t)
+{
+    struct fv_timeline_sum *sums = calloc(t->header->regions.count + 1, sizeof(*sums));
+    struct fv_timeline_tile tiles[64];
+    const uint64_t span = t->header->span_ns % SPAN_NS + 1;
+    volatile uint64_t seen = 0;
+    uint64_t sum = 0;
+
+    for (uint32_t row = 0; row < t->header->rows.count && row < ROWS; row++) {
+        fv_timeline_slices(t, row, 0, span, 0, take, &sum);
+        fv_timeline_tiles(t, row, 1, 0, (double)span, tiles, 64);
+        fv_timeline_tiles(t, row, 2, (double)span / 3, (double)span / 3 + 1000, tiles, 64);
+    }
+    fv_timeline_sums(t, 0, ROWS, span / 4, span / 2, sums);
+    for (uint64_t i = 0; i < t->header->contexts.count && i < 100; i++)
+        seen += strlen(fv_timeline_text(t, t->contexts[i].function));
+    free(sums);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fv_timeline_file timeline;
+    struct fv_timeline_header *h;
+    char path[FUZZ_PATH + 16];
+
+    if (size < sizeof(*h))
+        return 0;
+    h = malloc(size);
+    memcpy(h, data, size);
+    memcpy(h->magic, FV_TIMELINE_MAGIC, sizeof(h->magic));
+    h->version = FV_TIMELINE_VERSION;
+    h->complete = 1;
+    h->file_bytes = size;
+    snprintf(path, sizeof(path), "%s/timeline", fuzz_directory());
+    FILE *out = fopen(path, "w");
+    if (out && fwrite(h, 1, size, out) == size && !fclose(out) &&
+        fv_timeline_open(&timeline, path, FV_TIMELINE_ANY)) {
+        look(&timeline);
+        fv_timeline_close(&timeline);
+    }
+    free(h);
+    return 0;
+}
