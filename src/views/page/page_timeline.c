@@ -144,9 +144,9 @@ static bool next_row(const struct fv_trace_excerpt *t, size_t calls, size_t samp
 {
     *row = (struct row){ .rank = UINT32_MAX,
                          .thread = UINT32_MAX,
-                         .calls = t->calls + calls,
-                         .samples = t->samples + samples,
-                         .spans = t->spans + spans };
+                         .calls = calls ? t->calls + calls : t->calls, /* NULL: there are none */
+                         .samples = samples ? t->samples + samples : t->samples,
+                         .spans = spans ? t->spans + spans : t->spans };
     if (calls < t->call_count)
         take_first(row, t->calls[calls].rank, t->calls[calls].thread);
     if (samples < t->sample_count)

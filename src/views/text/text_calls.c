@@ -98,12 +98,12 @@ static bool is_longer(const struct fv_site_size *a, const struct fv_site_size *b
 /* The histogram of a site with several classes of sizes: those with most time, in the order of sizes. */
 static void put_classes(const struct fv_page *p, const struct fv_model *m, const struct fv_site *s)
 {
-    const struct fv_site_size *all = &m->site_sizes[s->first_size];
     uint32_t most = p->brief ? CLASSES : s->sizes;
     char text[FV_SIZE_BUCKETS * 80] = "";
 
     if (s->sizes < 2)
         return;
+    const struct fv_site_size *all = &m->site_sizes[s->first_size];
     for (uint32_t i = 0; i < s->sizes; i++) {
         uint32_t longer = 0;
 
