@@ -17,6 +17,7 @@ static const char *const fv_archive_states[] = {
     [FV_STATE_EXITED] = "exited without MPI_Finalize",
     [FV_STATE_ABORTED] = "aborted",
     [FV_STATE_REPLACED] = "replaced by another program",
+    [FV_STATE_CUT] = "cut: not all events were there",
 };
 
 /* The events of a process that was killed end early: where it was then is not in the archive. */

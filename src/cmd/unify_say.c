@@ -290,6 +290,7 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
         if (!fv_state_is_end(d->ranks[i].state))
             fv_log("rank %u: %s; its trace ends with the last call", d->ranks[i].world_rank,
                    d->ranks[i].state == FV_STATE_ABORTED ? "called MPI_Abort"
+                   : d->ranks[i].state == FV_STATE_CUT   ? "not all of its events were there"
                    : d->ranks[i].runs                    ? "still runs"
                                                          : "was killed");
     if (r->options.verbose)

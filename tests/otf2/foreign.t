@@ -132,6 +132,12 @@ def oddities(tap, archives):
             out = harness.run([harness.FVMPI, 'report', anchor]).ended(0).out
             check('the archive: 1 location that cannot be read to the end' in out, '{}: {}', what, out)
             check('3 finalized, 1 cut' in out and 'killed' not in out.lower(), '{}: {}', what, out)
+    with tap.test('and an archive that is made of it'):
+        out = harness.scratch('again')
+        run = harness.run([FVUNIFY, anchor[: -len('.otf2')] + '.fvmpi', '-o', out]).ended(0)
+        check('rank 2: not all of its events were there' in run.err and 'killed' not in run.err, '{}', run.err)
+        with open(os.path.join(out, 'traces.def'), 'rb') as f:
+            check(b'cut: not all events were there' in f.read(), 'the state')
     with tap.test('without the events of a rank'):
         anchor = cut(archives, 'scorep-late', 2, 0.6)
         os.unlink(os.path.join(os.path.dirname(anchor), 'traces', '3.evt'))
