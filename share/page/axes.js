@@ -1,4 +1,4 @@
-/* In page.html, live.html, measure.html. */
+/* In page.html, live.html, measure.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Axes of charts that have numbers on both sides. */
 

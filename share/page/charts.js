@@ -1,4 +1,4 @@
-/* In page.html, live.html, measure.html. */
+/* In page.html, live.html, measure.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Charts on canvas: bars of the ranks, and matrices of colours. Each stands above the table that it is made of. */
 
@@ -105,13 +105,15 @@ function drawLabels(c, labels, x, left, right, top, height) {
   }
 }
 
+/* Red, green and blue of "#123456" or "rgb(1,2,3)". */
+const channels = colour =>
+  colour.startsWith("#")
+    ? colour.match(/[0-9a-f]{2}/gi).map(two => parseInt(two, 16))
+    : colour.match(/\d+/g).map(Number);
+
 /* Between two of the page's colours. */
 function blend(from, to, part) {
-  const [first, last] = [from, to].map(name =>
-    colours(name)
-      .match(/[0-9a-f]{2}/gi)
-      .map(two => parseInt(two, 16)),
-  );
+  const [first, last] = [from, to].map(name => channels(colours(name)));
 
   return "rgb(" + first.map((value, i) => Math.round(value + (last[i] - value) * part)).join(",") + ")";
 }
@@ -124,7 +126,7 @@ const diverging = part => (part < 0.5 ? blend("least", "compute", 1 - 2 * part) 
 
 /* Black or white, whichever is the easier to read on a colour (WCAG 2, relative luminance). */
 function readable(colour) {
-  const [red, green, blue] = colour.match(/\d+/g).map(value => {
+  const [red, green, blue] = channels(colour).map(value => {
     const part = value / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });

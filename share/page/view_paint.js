@@ -24,24 +24,14 @@ const HUES = [275, 25, 330, 215, 50, 5, 245, 305],
 /* Colours of the regions: those of MPI by class, functions of the program each its own, by their time. */
 class Palette {
   constructor(about) {
-    const style = getComputedStyle(document.documentElement),
-      of = name => style.getPropertyValue("--" + name).trim(),
-      functions = about.regions.filter(region => region.class === 0).sort((a, b) => b.ns - a.ns);
+    const functions = about.regions.filter(region => region.class === 0).sort((a, b) => b.ns - a.ns);
 
-    this.classes = about.classes.map(({ name }) => of(CLASS_COLOURS[name] || "quiet"));
+    this.classes = about.classes.map(({ name }) => colours(CLASS_COLOURS[name] || "quiet"));
     this.regions = about.regions.map(region => this.classes[region.class]);
     functions.forEach((region, i) => {
       this.regions[region.number] = functionColour(i);
     });
-    Object.assign(this, {
-      ground: of("ground"),
-      raised: of("raised"),
-      line: of("line"),
-      text: of("text"),
-      quiet: of("quiet"),
-      accent: of("accent"),
-      wait: of("wait"),
-    });
+    for (const name of ["ground", "raised", "line", "text", "quiet", "accent", "wait"]) this[name] = colours(name);
   }
   region(number) {
     return this.regions[number] || this.quiet;
@@ -55,20 +45,10 @@ function functionColour(i) {
       const k = (n + hue / 30) % 12,
         value = light - saturation * Math.min(light, 1 - light) * Math.max(-1, Math.min(k - 3, 9 - k, 1));
 
-      return Math.round(255 * value)
-        .toString(16)
-        .padStart(2, "0");
+      return Math.round(255 * value);
     };
 
-  return "#" + part(0) + part(8) + part(4);
-}
-
-/* Black or white, whichever is read on that colour, as #rrggbb. */
-function inkOn(colour) {
-  const [r, g, b] = [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16) / 255),
-    light = 0.2126 * r ** 2.2 + 0.7152 * g ** 2.2 + 0.0722 * b ** 2.2;
-
-  return light > 0.18 ? "#000000" : "#ffffff";
+  return "rgb(" + [0, 8, 4].map(part).join(",") + ")";
 }
 
 /* One stack a stretch: the region that has most in its colour, the rest of each class behind it; waiting at the bottom edge. */
@@ -154,7 +134,7 @@ function paintSlices(c, slices, row, view, palette) {
       c.beginPath();
       c.rect(left + 2, at, right - left - 4, tall);
       c.clip();
-      c.fillStyle = inkOn(colour);
+      c.fillStyle = readable(colour);
       c.fillText(view.about.regions[slice.region].name, Math.max(left, 0) + 3, at + tall / 2 + 4);
       c.restore();
     }
@@ -174,13 +154,12 @@ function paintMessages(c, messages, view, palette) {
   c.globalAlpha = 1;
 }
 
-/* Steps of 1, 2 or 5, about 100 pixels wide: does(x, time, step) for each. */
+/* About 100 pixels from each other: does(x, time, step). */
 function eachTick(view, does) {
-  const least = ((view.to - view.from) * 100) / view.wide,
-    ten = 10 ** Math.floor(Math.log10(least)),
-    step = [1, 2, 5, 10].map(n => n * ten).find(n => n >= least);
+  const all = ticks(view.from, view.to, view.wide / 100),
+    step = all.length > 1 ? all[1] - all[0] : view.to - view.from;
 
-  for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) does(Math.round(view.x(t)) + 0.5, t, step);
+  all.forEach(t => does(Math.round(view.x(t)) + 0.5, t, step));
 }
 
 function paintGrid(c, view, palette) {

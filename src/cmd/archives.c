@@ -5,6 +5,7 @@
 #include "cmd/arguments.h"
 #include "cmd/child.h"
 #include "cmd/cmd.h"
+#include "cmd/install.h"
 #include "tool/vec.h"
 
 #include <errno.h>
@@ -28,7 +29,8 @@ bool fv_is_archive(const char *path)
            S_ISREG(st.st_mode);
 }
 
-bool fv_archive_cache(const char *anchor, char out[PATH_MAX])
+/* By its own path, which is the same from wherever it is named. False: there is no cache. */
+static bool place_in_cache(const char *anchor, char out[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char *path = realpath(anchor, NULL), base[PATH_MAX - 64];
@@ -61,7 +63,19 @@ static bool is_made(const char *anchor, const char *directory)
 
 static bool may_be_written(const char *directory)
 {
-    return (!mkdir(directory, 0777) || errno == EEXIST) && !access(directory, W_OK | X_OK);
+    return !fv_make_directory(directory, 0777) && !access(directory, W_OK | X_OK);
+}
+
+bool fv_archive_make_place(const char *path, char place[PATH_MAX])
+{
+    char cached[PATH_MAX];
+
+    if (may_be_written(place))
+        return true;
+    if (!place_in_cache(path, cached) || !may_be_written(cached))
+        return false;
+    strcpy(place, cached);
+    return true;
 }
 
 /* Who comes while another one makes an experiment of it, waits. */
@@ -74,33 +88,39 @@ static int take_turn(const char *anchor)
     return turn;
 }
 
-static int make(const char *anchor, const char *directory)
+int fv_archive_unify(const char *path, char **argv)
 {
     char program[PATH_MAX + 32];
-    ssize_t n = readlink("/proc/self/exe", program, PATH_MAX);
-    char *slash = n > 0 ? (program[n] = '\0', strrchr(program, '/')) : NULL;
-    char *argv[] = { program, "--quiet", "--output", (char *)directory, "--", (char *)anchor, NULL };
 
-    if (!slash) {
+    if (!fv_install_beside("fvunify-serial", program, sizeof(program))) {
         fv_log("/proc is not mounted, and is needed to find fvunify; mount it: mount -t proc proc /proc");
         return FV_EXIT_FAILED;
     }
-    strcpy(slash + 1, "fvunify-serial");
     if (access(program, X_OK)) {
-        fv_log("%s: an OTF2 archive, for which this fvmpi was built without OTF2 (package libotf2-trace-dev)", anchor);
+        fv_log("%s: needs OTF2, without which this fvmpi was built; install the package libotf2-trace-dev and build it "
+               "again",
+               path);
         return FV_EXIT_FAILED;
     }
+    argv[0] = program;
     return fv_spawn(argv, NULL, NULL);
+}
+
+static int make(const char *anchor, const char *directory)
+{
+    char *argv[] = { NULL, "--quiet", "--output", (char *)directory, "--", (char *)anchor, NULL };
+
+    return fv_archive_unify(anchor, argv);
 }
 
 static int become(char **operand)
 {
-    char directory[PATH_MAX], cached[PATH_MAX];
+    char directory[PATH_MAX];
 
     fv_archive_place(*operand, directory, sizeof(directory));
     const int turn = take_turn(*operand);
-    if (!is_made(*operand, directory) && !may_be_written(directory) && fv_archive_cache(*operand, cached))
-        strcpy(directory, cached);
+    if (!is_made(*operand, directory))
+        fv_archive_make_place(*operand, directory); /* where there is none, fvunify says so */
     int status = is_made(*operand, directory) ? 0 : make(*operand, directory);
     if (turn >= 0)
         close(turn);

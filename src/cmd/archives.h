@@ -20,9 +20,12 @@ static inline void fv_archive_place(const char *anchor, char *out, size_t bytes)
     snprintf(out, bytes, "%.*s.fvmpi", (int)(strlen(anchor) - strlen(FV_ARCHIVE_ENDING)), anchor);
 }
 
-/* A place in the user's cache for what is made of it, by its own path, which is the same from wherever it is named.
- * False: there is no cache. */
-bool fv_archive_cache(const char *path, char out[PATH_MAX]);
+/* A directory for what is made of an archive or an experiment: `place`, which is made, or where that cannot be written
+ * to, one in the user's cache. False: neither; errno. */
+bool fv_archive_make_place(const char *path, char place[PATH_MAX]);
+/* Runs fvunify, by one process, on what `path` names; argv[0] is filled in. The exit status, or FV_EXIT_FAILED: it
+ * could not be run, which was said. */
+int fv_archive_unify(const char *path, char **argv);
 
 /* As run.json of an experiment names the archive that it was made of: another archive in its place has another. False:
  * there is none. */

@@ -285,11 +285,12 @@ static uint64_t most_members(const struct fv_defs *d)
     return most;
 }
 
-/* It stays where it is until the next one. */
-static struct fv_location_stats *new_location(struct fv_unify *r)
+/* They stay where they are until the next ones. */
+static struct fv_location_stats *new_locations(struct fv_unify *r, uint32_t count)
 {
-    r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
-    return &r->locations[r->location_count++];
+    r->locations = fv_xrealloc(r->locations, r->location_count + count, sizeof(*r->locations));
+    r->location_count += count;
+    return memset(r->locations + r->location_count - count, 0, count * sizeof(*r->locations));
 }
 
 /* All ranks without a file are one location without events. */
@@ -299,7 +300,7 @@ static bool add_absent(struct fv_unify *r, struct fv_sink *sink)
 
     if (!first_process || rank == FV_NONE)
         return true;
-    *new_location(r) = (struct fv_location_stats){ .location = rank };
+    *new_locations(r, 1) = (struct fv_location_stats){ .location = rank };
     return sink->open(sink, 0, rank) && sink->close(sink, 0);
 }
 
@@ -310,9 +311,9 @@ static bool add_metrics(struct fv_unify *r, const struct fv_merge_file *file, st
     bool good = true;
 
     if (fv_sensors_of_host(&m->defs, file->rank))
-        good = fv_sensors_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, new_location(r));
+        good = fv_sensors_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, new_locations(r, 1));
     if (good && m->defs.ranks[file->rank].has_memory)
-        good = fv_memory_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, new_location(r));
+        good = fv_memory_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, new_locations(r, 1));
     return good;
 }
 
@@ -345,19 +346,18 @@ static bool replay_all(struct fv_unify *r, struct fv_sink *end)
     if (r->analysed)
         sink = &annotate.sink;
     for (size_t i = 0; i < m->file_count && good && !interrupted; i++) {
-        uint32_t threads = m->defs.ranks[m->files[i].rank].thread_count;
+        const struct fv_merge_file *f = &m->files[i];
+        struct fv_location_stats *locations = new_locations(r, m->defs.ranks[f->rank].thread_count);
 
-        r->locations = fv_xrealloc(r->locations, r->location_count + threads, sizeof(*r->locations));
-        memset(r->locations + r->location_count, 0, threads * sizeof(*r->locations));
-        fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map, r->locations + r->location_count);
-        fv_weave_samples_rank(&samples, m->files[i].rank, m->files[i].reader, &m->files[i].map,
-                              r->locations + r->location_count);
-        fv_weave_sections_rank(&sections, m->files[i].rank, m->files[i].reader, &m->files[i].map,
-                               r->locations + r->location_count);
-        good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
-                              r->locations + r->location_count, &r->stats);
-        r->location_count += threads;
-        good = good && (!archive || add_metrics(r, &m->files[i], archive));
+        if (f->reader) { /* of an archive that is read, its records have all of it */
+            fv_weave_rank(&weave, f->rank, f->reader, &f->map, locations);
+            fv_weave_samples_rank(&samples, f->rank, f->reader, &f->map, locations);
+            fv_weave_sections_rank(&sections, f->rank, f->reader, &f->map, locations);
+        }
+        void *records = m->source->open(m, &(struct fv_source_rank){ &replay, i, sink, locations, &r->stats });
+        good = m->source->until(records, UINT64_MAX);
+        good = m->source->close(records) && good;
+        good = good && (!archive || add_metrics(r, f, archive));
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);
@@ -532,45 +532,13 @@ static bool write_archive(struct fv_unify *r)
 
 /* ---- a timeline ---- */
 
-/* Of an archive that is read. */
-static bool replay_records(struct fv_unify *r, struct fv_sink *end)
-{
-    struct fv_merge *m = &r->merge;
-    const struct fv_replay replay = {
-        .defs = &m->defs, .clocks = &m->clocks, .progress = progress_add, .progress_context = &r->progress
-    };
-    struct fv_annotate annotate;
-    bool good = true;
-
-    fv_annotate_init(&annotate, &r->analysis, end);
-    for (size_t i = 0; i < m->file_count && good && !interrupted; i++) {
-        const uint32_t threads = m->defs.ranks[m->files[i].rank].thread_count;
-        struct fv_location_stats *locations = fv_xcalloc(threads + 1, sizeof(*locations));
-        const struct fv_source_rank rank = { .replay = &replay,
-                                             .file = i,
-                                             .sink = r->analysed ? &annotate.sink : end,
-                                             .locations = locations,
-                                             .stats = &r->stats };
-        void *records = m->source->open(m, &rank);
-
-        good = m->source->until(records, UINT64_MAX);
-        good = m->source->close(records) && good;
-        free(locations);
-    }
-    fv_annotate_release(&annotate);
-    return good && !interrupted;
-}
-
 static bool write_timeline(struct fv_unify *r)
 {
     struct fv_timeline_writer *w = fv_timeline_create(r->options.timeline, &r->merge);
-    bool good = w != NULL;
 
     if (!w)
         return false;
-    good = r->merge.source == &fv_rank_file_source ? replay_all(r, fv_timeline_sink(w))
-                                                   : replay_records(r, fv_timeline_sink(w));
-    progress_end(&r->progress);
+    bool good = replay_all(r, fv_timeline_sink(w));
     good = !said_interrupted(r) && good;
     return fv_timeline_finish(w, good, r->options.source) && good;
 }
@@ -664,6 +632,7 @@ static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
     }
     if (r->output >= 0)
         close(r->output);
+    free(r->locations);
     if (r->options.analysis)
         fv_analysis_release(&r->analysis);
     fv_import_close(&r->merge);

@@ -71,6 +71,16 @@ static int find(const char *name, char *out, size_t size)
     return try_in(libdir, name, out, size) ? 0 : -FV_ENOENT;
 }
 
+bool fv_install_beside(const char *name, char *out, size_t size)
+{
+    char here[PATH_MAX];
+
+    if (!own_directory(here, sizeof(here)))
+        return false;
+    snprintf(out, size, "%s/%s", here, name);
+    return true;
+}
+
 int fv_install_library(enum fv_flavour flavour, bool threads, char *out, size_t size)
 {
     char name[64];

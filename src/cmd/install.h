@@ -13,6 +13,9 @@ int fv_install_library(enum fv_flavour flavour, bool threads, char *out, size_t 
 /* Likewise of a library of src/front. */
 int fv_install_front(const char *subject, char *out, size_t size);
 
+/* The path of what is beside the fvmpi executable. False: /proc is not mounted. */
+bool fv_install_beside(const char *name, char *out, size_t size);
+
 /* The run-time library of a sanitizer, if this fvmpi was built with one that must be loaded before all
  * others; NULL in builds for users. */
 const char *fv_install_sanitizer(void);

@@ -169,10 +169,7 @@ static int take_option(void *options, int option)
         r->live.budget /= 100;
         return FV_GO_ON;
     case OPT_NODES: r->nodes = optarg; return FV_GO_ON;
-    case OPT_PORT:
-        return fv_output_number(optarg, 1, &r->port) && r->port <= 65535
-                   ? FV_GO_ON
-                   : wrong(optarg, "--port takes a number from 1 to 65535");
+    case OPT_PORT: return fv_output_port(optarg, &r->port, wrong);
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     default: return FV_UNKNOWN_OPTION;
     }

@@ -29,6 +29,12 @@ bool fv_output_number(const char *text, size_t least, size_t *out)
     return true;
 }
 
+int fv_output_port(const char *text, size_t *out, fv_arguments_wrong_fn *wrong)
+{
+    return fv_output_number(text, 1, out) && *out <= 65535 ? FV_GO_ON
+                                                           : wrong(text, "--port takes a number from 1 to 65535");
+}
+
 static bool is_utf8(void)
 {
     const char *names[] = { getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG") };

@@ -26,6 +26,8 @@ int fv_output_option(int option, struct fv_text_options *text, fv_arguments_wron
 
 /* A whole number of at least `least`. */
 bool fv_output_number(const char *text, size_t least, size_t *out);
+/* Of --port. FV_GO_ON, or what `wrong` says. */
+int fv_output_port(const char *text, size_t *out, fv_arguments_wrong_fn *wrong);
 /* 10 rows, as wide as the terminal, color and UTF-8 as the environment says. */
 struct fv_text_options fv_output_defaults(void);
 /* Is it a file that a run left, which nothing brings back? */

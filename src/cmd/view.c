@@ -5,7 +5,6 @@
 #include "base/experiment.h"
 #include "cmd/archives.h"
 #include "cmd/arguments.h"
-#include "cmd/child.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "experiment/experiment.h"
@@ -77,11 +76,6 @@ static uint64_t hash_trace(const struct view_run *r)
     return hash;
 }
 
-static bool can_be_written(const char *directory)
-{
-    return !fv_make_directory(directory, 0777) && !access(directory, W_OK | X_OK);
-}
-
 /* Beside the trace, or in the user's cache. */
 static bool choose_place(struct view_run *r)
 {
@@ -92,7 +86,7 @@ static bool choose_place(struct view_run *r)
     else
         snprintf(beside, sizeof(beside), "%s", r->trace);
     snprintf(r->place, sizeof(r->place), "%s/.fvmpi-view", beside);
-    if (!can_be_written(r->place) && (!fv_archive_cache(r->trace, r->place) || !can_be_written(r->place))) {
+    if (!fv_archive_make_place(r->trace, r->place)) {
         fv_log("%s: %s, and there is no cache; set XDG_CACHE_HOME to a directory that can be written to", r->place,
                strerror(errno));
         return false;
@@ -101,26 +95,16 @@ static bool choose_place(struct view_run *r)
     return true;
 }
 
-static bool make(const struct view_run *r)
+/* What is missing in the trace is said. */
+static void make(struct view_run *r)
 {
-    char program[PATH_MAX + 32], source[24];
-    ssize_t n = readlink("/proc/self/exe", program, PATH_MAX);
-    char *slash = n > 0 ? (program[n] = '\0', strrchr(program, '/')) : NULL;
-    char *argv[] = { program,          "--timeline", (char *)r->file,  "--source", source, "--output",
-                     (char *)r->place, "--",         (char *)r->trace, NULL };
+    char source[24];
+    char *argv[] = {
+        NULL, "--timeline", r->file, "--source", source, "--output", r->place, "--", (char *)r->trace, NULL
+    };
 
     snprintf(source, sizeof(source), "%llx", (unsigned long long)r->source);
-    if (!slash) {
-        fv_log("/proc is not mounted, and is needed to find fvunify; mount it: mount -t proc proc /proc");
-        return false;
-    }
-    strcpy(slash + 1, "fvunify-serial");
-    if (access(program, X_OK)) {
-        fv_log("view: this fvmpi was built without OTF2; install the package libotf2-trace-dev and build it again");
-        return false;
-    }
-    fv_spawn(argv, NULL, NULL); /* what is missing in the trace was said */
-    return true;
+    fv_archive_unify(r->trace, argv);
 }
 
 /* ---- until it is interrupted ---- */
@@ -155,9 +139,11 @@ static int view(struct view_run *r)
     r->source = hash_trace(r);
     if (!choose_place(r))
         return status;
-    if (!fv_timeline_open(&timeline, r->file, r->source) &&
-        (!make(r) || !fv_timeline_open(&timeline, r->file, r->source)))
-        return status;
+    if (!fv_timeline_open(&timeline, r->file, r->source)) {
+        make(r);
+        if (!fv_timeline_open(&timeline, r->file, r->source))
+            return status;
+    }
     status = serve(r, &timeline);
     fv_timeline_close(&timeline);
     return status;
@@ -172,10 +158,7 @@ static int take_option(void *options, int option)
     struct view_run *r = options;
 
     switch (option) {
-    case OPT_PORT:
-        return fv_output_number(optarg, 1, &r->port) && r->port <= 65535
-                   ? FV_GO_ON
-                   : wrong(optarg, "--port takes a number from 1 to 65535");
+    case OPT_PORT: return fv_output_port(optarg, &r->port, wrong);
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     default: return FV_UNKNOWN_OPTION;
     }

@@ -7,10 +7,9 @@
 
 static void add(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r, bool is_send, uint64_t order)
 {
-    const struct fv_def_rank *rank = &w->merge->defs.ranks[w->rows[row].rank];
     struct fv_timeline_end **ends = is_send ? &w->sends : &w->receives;
     size_t *count = is_send ? &w->send_count : &w->receive_count;
-    const uint32_t own = fv_groups_rank(&w->groups, r->ref, rank->world_rank);
+    const uint32_t own = fv_groups_rank(&w->groups, r->ref, w->rows[row].rank);
 
     if (r->peer == FV_NONE || own == FV_NONE)
         return;

@@ -411,7 +411,7 @@ static void add_sums(const struct gathering *g, uint64_t from, uint64_t to, stru
     free(open);
 }
 
-bool fv_timeline_sums(const struct fv_timeline_file *t, uint32_t first, uint32_t count, uint64_t from, uint64_t to,
+void fv_timeline_sums(const struct fv_timeline_file *t, uint32_t first, uint32_t count, uint64_t from, uint64_t to,
                       struct fv_timeline_sum *sums)
 {
     uint32_t *open_of = fv_xcalloc(t->header->regions.count + 1, sizeof(*open_of));
@@ -423,5 +423,4 @@ bool fv_timeline_sums(const struct fv_timeline_file *t, uint32_t first, uint32_t
     }
     free(g.items);
     free(open_of);
-    return true;
 }

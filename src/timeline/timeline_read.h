@@ -54,8 +54,8 @@ bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, u
 struct fv_timeline_sum {
     uint64_t count, sampled, inclusive_ns, exclusive_ns, longest_ns, wait_ns;
 };
-/* Of rows first to first + count - 1; `sums` by region. False: there was no memory. */
-bool fv_timeline_sums(const struct fv_timeline_file *timeline, uint32_t first, uint32_t count, uint64_t from,
+/* Of rows first to first + count - 1; added to `sums`, by region. */
+void fv_timeline_sums(const struct fv_timeline_file *timeline, uint32_t first, uint32_t count, uint64_t from,
                       uint64_t to, struct fv_timeline_sum *sums);
 
 #endif

@@ -85,7 +85,6 @@ struct fv_timeline_writer {
     struct fv_bytes strings;
     struct fv_timeline_thread *threads; /* of the rank at hand, by slot */
     size_t thread_room;
-    uint32_t rank; /* at hand: index */
     struct fv_timeline_end *sends, *receives;
     size_t send_count, send_room, receive_count, receive_room;
     struct fv_pendings posted; /* receives of the rank at hand: their order */

@@ -150,7 +150,7 @@ void fv_timeline_make_tables(struct fv_timeline_writer *w)
         uint32_t host = fv_timeline_string(w, d->ranks[i].host);
 
         for (uint32_t k = 0; k < d->ranks[i].thread_count; k++)
-            w->rows[at++] = (struct fv_timeline_row){ .rank = i, .thread = k, .host = host };
+            w->rows[at++] = (struct fv_timeline_row){ .rank = d->ranks[i].world_rank, .thread = k, .host = host };
     }
 }
 
@@ -196,8 +196,6 @@ void fv_timeline_write_tables(struct fv_timeline_writer *w)
 
         row->first_chunk = row->chunk_count++ ? row->first_chunk : i;
     }
-    for (size_t i = 0; i < w->row_count; i++) /* as others name it */
-        w->rows[i].rank = w->merge->defs.ranks[w->rows[i].rank].world_rank;
     write_contexts(w);
     w->header.chunks = part(w, w->chunks, w->chunk_count, sizeof(*w->chunks));
     w->header.rows = part(w, w->rows, w->row_count, sizeof(*w->rows));

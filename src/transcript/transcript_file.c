@@ -198,7 +198,9 @@ unsigned fv_transcript_class_of(const char *name)
 
 unsigned fv_transcript_class(const struct fv_transcript *t, uint32_t function)
 {
-    return fv_transcript_class_of(t->merge->defs.functions[function].name);
+    const uint32_t class = t->merge->defs.functions[function].class;
+
+    return class < FV_CLASS_COUNT ? class : FV_CLASS_OTHER;
 }
 
 bool fv_transcript_is_logged(const struct fv_transcript *t, uint32_t function)
@@ -241,7 +243,7 @@ static void put_functions(struct fv_transcript *t)
 
         if (!r.id)
             continue;
-        r.class = f ? f->class : FV_CLASS_OTHER;
+        r.class = (uint8_t)fv_transcript_class(t, i);
         r.wait = f ? f->wait : FV_RULE_NONE;
         snprintf(r.name, sizeof(r.name), "%s", d->functions[i].name);
         fv_bytes_put(&all, &r, sizeof(r));

@@ -80,6 +80,21 @@ static enum MHD_Result end_answer(struct fv_viewer *v, struct MHD_Connection *co
     return fv_web_queue(&v->site, connection, MHD_HTTP_OK, response, "application/json");
 }
 
+/* A list; NOTHING: null. */
+#define NOTHING UINT64_MAX
+static void tell_numbers(struct fv_json *json, const uint64_t *numbers, size_t count)
+{
+    fv_json_array(json, NULL);
+    for (size_t k = 0; k < count; k++)
+        if (numbers[k] == NOTHING)
+            fv_json_null(json, NULL);
+        else
+            fv_json_unsigned(json, NULL, numbers[k]);
+    fv_json_end(json);
+}
+#define TELL_NUMBERS(json, ...) \
+    tell_numbers(json, (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
 static enum MHD_Result answer_page(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     struct fv_viewer *v = context;
@@ -227,21 +242,15 @@ static bool choose(void *context, const struct fv_timeline_seen *slice)
     return true;
 }
 
+static uint64_t known(uint32_t number)
+{
+    return number == FV_TIMELINE_NONE ? NOTHING : number;
+}
+
 static void tell_slice(struct fv_json *json, const struct fv_timeline_seen *s)
 {
-    const uint32_t numbers[] = { s->region, s->depth, s->context, s->cause };
-
-    fv_json_array(json, NULL);
-    fv_json_unsigned(json, NULL, s->begin_ns);
-    fv_json_unsigned(json, NULL, s->ns);
-    fv_json_unsigned(json, NULL, s->wait_ns);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-        if (numbers[i] == FV_TIMELINE_NONE)
-            fv_json_null(json, NULL);
-        else
-            fv_json_unsigned(json, NULL, numbers[i]);
-    fv_json_unsigned(json, NULL, s->is_sampled);
-    fv_json_end(json);
+    TELL_NUMBERS(json, s->begin_ns, s->ns, s->wait_ns, s->region, s->depth, known(s->context), known(s->cause),
+                 s->is_sampled);
 }
 
 static enum MHD_Result answer_slices(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
@@ -305,13 +314,8 @@ static enum MHD_Result answer_messages(void *context, struct MHD_Connection *con
     fv_json_unsigned(&a->json, "left_out", all - count);
     fv_json_array(&a->json, "messages");
     for (size_t i = 0; i < count; i++) {
-        const uint64_t numbers[] = { found[i]->sent_ns, found[i]->received_ns, found[i]->from,
-                                     found[i]->to,      found[i]->bytes,       found[i]->tag };
-
-        fv_json_array(&a->json, NULL);
-        for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
-            fv_json_unsigned(&a->json, NULL, numbers[k]);
-        fv_json_end(&a->json);
+        TELL_NUMBERS(&a->json, found[i]->sent_ns, found[i]->received_ns, found[i]->from, found[i]->to, found[i]->bytes,
+                     found[i]->tag);
     }
     fv_json_end(&a->json);
     free(found);
@@ -331,22 +335,10 @@ static enum MHD_Result answer_sums(void *context, struct MHD_Connection *connect
     (void)r;
     fv_timeline_sums(t, w.first, w.rows, (uint64_t)w.from, (uint64_t)w.to, sums);
     fv_json_array(&a->json, "regions");
-    for (uint64_t i = 0; i < t->header->regions.count; i++) {
-        const uint64_t numbers[] = { i,
-                                     sums[i].count,
-                                     sums[i].inclusive_ns,
-                                     sums[i].exclusive_ns,
-                                     sums[i].longest_ns,
-                                     sums[i].wait_ns,
-                                     sums[i].sampled };
-
-        if (!sums[i].count && !sums[i].sampled)
-            continue;
-        fv_json_array(&a->json, NULL);
-        for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
-            fv_json_unsigned(&a->json, NULL, numbers[k]);
-        fv_json_end(&a->json);
-    }
+    for (uint64_t i = 0; i < t->header->regions.count; i++)
+        if (sums[i].count || sums[i].sampled)
+            TELL_NUMBERS(&a->json, i, sums[i].count, sums[i].inclusive_ns, sums[i].exclusive_ns, sums[i].longest_ns,
+                         sums[i].wait_ns, sums[i].sampled);
     fv_json_end(&a->json);
     free(sums);
     return end_answer(v, connection, a);

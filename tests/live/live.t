@@ -10,50 +10,28 @@ import signal
 import socket
 import sys
 import time
-import urllib.error
-import urllib.request
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, close, equal
+from served import Served, seen_in_browser
 from trees import NODE, tree, write
 
 BYTES = 'sys/class/net/eth0/statistics/rx_bytes'
-PAGE = os.path.join(os.path.dirname(HERE), 'page')
-BROWSER = os.environ.get('CHROMIUM', '/usr/bin/chromium')
 
 
-class Live:
-    """A server that runs, on a tree of files or on this machine."""
+class Live(Served):
+    """On a tree of files or on this machine."""
 
     def __init__(self, *words, root=None, cwd=None):
-        self.process = harness.start(
-            [harness.FVMPI, 'live', *words], env={'FVMPI_SENSORS_ROOT': root} if root else None, cwd=cwd
-        )
-        line = self.process.stdout.readline().decode().split()
-        if not line:
-            err = harness.finish(self.process).err
-            if 'libmicrohttpd' in err:
-                raise harness.Skip(err.strip())
-            check(False, '{}', err)
-        self.address = line[0]
-        self.base, self.token = line[0].split('/?token=')
+        super().__init__('live', *words, env={'FVMPI_SENSORS_ROOT': root} if root else None, cwd=cwd)
         self.host, self.port = self.base.split('//')[1], int(self.base.split(':')[2])
 
     def ask(self, path='/', token=None, method='GET', data=None, **headers):
-        request = urllib.request.Request(
-            self.base + path + '?token=' + (self.token if token is None else token),
-            data=data,
-            headers=headers,
-            method=method,
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
+        status, text = self.fetch(path, token, method, data, headers)
+        return status, text.decode()
 
     def control(self, command):
         return self.ask('/control', method='POST', data=command)[0]
@@ -444,7 +422,7 @@ def nodes(tap, root):
     with open(os.path.join(directory, 'c.jsonl'), 'w') as f:
         f.write('garbage\n')
     other.sample(1, 7)
-    seen_in_browser(tap, 'nodes', live, 'nodes')
+    seen_in_browser(tap, 'nodes', 'live.mjs', live.address, 'nodes')
     # once it is there the one before was looked at
     Recording(os.path.join(directory, 'd.jsonl'), 'later', start_ns, 1).sample(1, 7)
     harness.wait_until(
@@ -466,23 +444,6 @@ def nodes(tap, root):
     with tap.test('a directory that is not there'):
         run = harness.run([harness.FVMPI, 'live', '--nodes', os.path.join(directory, 'none')]).ended(1)
         check('No such file' in run.err, '{}', run.err)
-
-
-def seen_in_browser(tap, name, live, *words):
-    """What live.mjs finds in the page."""
-    if not (shutil.which('node') and os.path.exists(BROWSER) and os.path.isdir(os.path.join(PAGE, 'node_modules'))):
-        with tap.test(name + ': page'):
-            raise harness.Skip('no node, no chromium, or nothing that drives it: ./dev deps installs them')
-        return
-    shots = os.path.join(harness.BUILD, 'page')
-    os.makedirs(shots, exist_ok=True)
-    run = harness.run(['node', os.path.join(PAGE, 'live.mjs'), shots, live.address, *words], limit=180)
-    for line in run.out.splitlines():
-        row = json.loads(line)
-        with tap.test('{}: page: {}'.format(name, row['check'])):
-            check(not row['wrong'], '{}', row['wrong'])
-    with tap.test(name + ': page: to its end'):
-        equal('exit status, {}'.format(run.err), run.rc, 0)
 
 
 def job(tap, mpi, is_looked_at):
@@ -527,7 +488,14 @@ def job(tap, mpi, is_looked_at):
         )
         check(all(0 <= of['last'] <= of['most'] * (1 + 1e-6) for of in sensors), '{}', sensors)
     if is_looked_at:
-        seen_in_browser(tap, '{}: a job that hangs'.format(mpi), live, 'job', 'ranks 0 and 1 wait for each other')
+        seen_in_browser(
+            tap,
+            '{}: a job that hangs'.format(mpi),
+            'live.mjs',
+            live.address,
+            'job',
+            'ranks 0 and 1 wait for each other',
+        )
     with tap.test('{}: after it was killed'.format(mpi)):
         harness.kill_all(process.number)
         harness.finish(process)
@@ -573,7 +541,7 @@ def main():
     with tap.test('it ends'):
         check('samples' in live.end().err, 'no summary')
     live = Live('-i', '0.05', 'net.rx_bytes', root=root)
-    seen_in_browser(tap, 'sensors', live, 'sensors')
+    seen_in_browser(tap, 'sensors', 'live.mjs', live.address, 'sensors')
     live.end()
     nodes(tap, root)
     for i, mpi in enumerate(harness.an_mpi(tap)):

@@ -6,10 +6,8 @@
  * all that is not there), cycle (of calling contexts), contexts (COUNT, each in the one before), regions (COUNT, nested), steps (COUNT, one after the other),
  * names (of a file with a colon, functions of MPI as Fortran has them, one that only looks like it), times (up to the largest), resolution (COUNT ticks a second), clocks (offsets below zero). Two ranks; each sends a message
  * to the other. */
-#include <otf2/otf2.h>
+#include "making.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { S_EMPTY, S_NODE, S_WORLD, S_MAIN, S_SEND, S_RECV, S_FILE, STRINGS };
@@ -24,15 +22,6 @@ static int is(const char *name)
 {
     return !strcmp(what, name);
 }
-
-static void must(OTF2_ErrorCode code, int line)
-{
-    if (code == OTF2_SUCCESS)
-        return;
-    fprintf(stderr, "extremes: line %d: %s\n", line, OTF2_Error_GetDescription(code));
-    exit(1);
-}
-#define MUST(call) must(call, __LINE__)
 
 static uint64_t time_of(uint64_t step)
 {
@@ -150,33 +139,13 @@ static void definitions(OTF2_GlobalDefWriter *d)
     }
 }
 
-static OTF2_FlushType on_flush(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
-{
-    (void)data, (void)type, (void)location, (void)caller, (void)final;
-    return OTF2_FLUSH;
-}
-
-static OTF2_TimeStamp on_flushed(void *data, OTF2_FileType type, OTF2_LocationRef location)
-{
-    (void)data, (void)type, (void)location;
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
-    static const OTF2_FlushCallbacks flush = { on_flush, on_flushed };
-
     if (argc < 3)
         return 2;
     what = argv[2];
     count = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
-    archive = OTF2_Archive_Open(argv[1], "traces", OTF2_FILEMODE_WRITE, 1 << 20, 4 << 20, OTF2_SUBSTRATE_POSIX,
-                                OTF2_COMPRESSION_NONE);
-    if (!archive)
-        return 1;
-    MUST(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL));
-    MUST(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
-    MUST(OTF2_Archive_OpenEvtFiles(archive));
+    archive = making_open(argv[1], 4 << 20);
     MUST(OTF2_Archive_OpenDefFiles(archive));
     events(0);
     events(1);

@@ -7,10 +7,8 @@
  * LOCATION TIME enter REGION, leave REGION, sample CONTEXT, value METRIC VALUE... Modes, types and scopes are OTF2's numbers.
  * Locations: 0 and 1 are the ranks, 2 another thread of rank 0, 3 one of metrics alone in it. Regions: 0 main, 1 solve,
  * 2 MPI_Barrier. */
-#include <otf2/otf2.h>
+#include "making.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOCATIONS 4
@@ -24,15 +22,6 @@ static OTF2_GlobalDefWriter *definitions;
 static uint32_t string_count = S_FIRST, member_count, metric_count, context_count, generator_count;
 static OTF2_Type types[MOST], member_types[MOST][8]; /* by member; by metric and value */
 static uint8_t widths[MOST];
-
-static void must(OTF2_ErrorCode code, int line)
-{
-    if (code == OTF2_SUCCESS)
-        return;
-    fprintf(stderr, "metrics: line %d: %s\n", line, OTF2_Error_GetDescription(code));
-    exit(1);
-}
-#define MUST(call) must(call, __LINE__)
 
 static uint32_t string(const char *text)
 {
@@ -167,25 +156,13 @@ static void end_definitions(void)
                                                 i == 1));
 }
 
-static OTF2_FlushType on_flush(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
-{
-    (void)data, (void)type, (void)location, (void)caller, (void)final;
-    return OTF2_FLUSH;
-}
-
 int main(int argc, char **argv)
 {
-    static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = on_flush };
-    OTF2_Archive *archive = argc == 2 ? OTF2_Archive_Open(argv[1], "traces", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 20,
-                                                          OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE)
-                                      : NULL;
     char text[200];
 
-    if (!archive)
+    if (argc != 2)
         return 2;
-    MUST(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL));
-    MUST(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
-    MUST(OTF2_Archive_OpenEvtFiles(archive));
+    OTF2_Archive *archive = making_open(argv[1], 1 << 20);
     for (unsigned i = 0; i < LOCATIONS; i++)
         writers[i] = OTF2_Archive_GetEvtWriter(archive, i);
     definitions = OTF2_Archive_GetGlobalDefWriter(archive);

@@ -4,10 +4,8 @@
  *
  * EVENT: enter, leave (A: a region below), fork, join, begin, end (of a part in team A), task (ends), acquire, release (A: 1 of
  * POSIX threads, B: lock), create, start, finish, wait (A: thread). Events with "old-" are those of OTF2 1.1. */
-#include <otf2/otf2.h>
+#include "making.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define THREADS 8
@@ -28,15 +26,6 @@ static const struct region {
 
 static OTF2_EvtWriter *writers[THREADS];
 static uint64_t counts[THREADS];
-
-static void must(OTF2_ErrorCode code, int line)
-{
-    if (code == OTF2_SUCCESS)
-        return;
-    fprintf(stderr, "together: line %d: %s\n", line, OTF2_Error_GetDescription(code));
-    exit(1);
-}
-#define MUST(call) must(call, __LINE__)
 
 static OTF2_ErrorCode put(OTF2_EvtWriter *w, uint64_t time, const char *event, uint32_t a, uint32_t b)
 {
@@ -95,24 +84,11 @@ static void definitions(OTF2_GlobalDefWriter *d)
         MUST(OTF2_GlobalDefWriter_WriteLocation(d, i << 32, REGIONS, OTF2_LOCATION_TYPE_CPU_THREAD, counts[i], 0));
 }
 
-static OTF2_FlushType on_flush(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
-{
-    (void)data, (void)type, (void)location, (void)caller, (void)final;
-    return OTF2_FLUSH;
-}
-
 int main(int argc, char **argv)
 {
-    static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = on_flush };
-    OTF2_Archive *archive = argc == 2 ? OTF2_Archive_Open(argv[1], "traces", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 20,
-                                                          OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE)
-                                      : NULL;
-
-    if (!archive)
+    if (argc != 2)
         return 2;
-    MUST(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL));
-    MUST(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
-    MUST(OTF2_Archive_OpenEvtFiles(archive));
+    OTF2_Archive *archive = making_open(argv[1], 1 << 20);
     events(archive);
     MUST(OTF2_Archive_CloseEvtFiles(archive));
     definitions(OTF2_Archive_GetGlobalDefWriter(archive));

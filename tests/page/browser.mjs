@@ -20,6 +20,13 @@ export const same = (what, found, wanted) =>
     ? null
     : `${what}: found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`;
 
+/* A line of what was looked at: the promise gives null, or what is wrong. */
+export async function look(check, promise) {
+  const wrong = await promise.catch(error => error.message);
+
+  process.stdout.write(JSON.stringify({ check, wrong: wrong || null }) + "\n");
+}
+
 export const launch = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
 

@@ -3,17 +3,11 @@
  * stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
-import { accessible, launch, same, watched } from "./browser.mjs";
+import { accessible, launch, look, same, watched } from "./browser.mjs";
 
 const [folder, address, what, ...words] = process.argv.slice(2);
 const TIMEOUT = { timeout: 30000 };
 const LOOKS = { light: {}, dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } };
-
-async function look(check, promise) {
-  const wrong = await promise.catch(error => error.message);
-
-  process.stdout.write(JSON.stringify({ check, wrong: wrong || null }) + "\n");
-}
 
 async function open(browser, options) {
   const { page, faults, close } = await watched(

@@ -2,17 +2,11 @@
 /* Looks at the page of fvmpi view in a browser. view.mjs FOLDER ADDRESS, of the archive scorep-late. Each line of stdout is what was looked at, { check, wrong }:
  * wrong is null, or words. Screenshots go to the folder. */
 import path from "node:path";
-import { accessible, launch, same, watched } from "./browser.mjs";
+import { accessible, launch, look, same, watched } from "./browser.mjs";
 
 const [folder, address] = process.argv.slice(2);
 const TIMEOUT = { timeout: 30000 };
 const LOOKS = { light: {}, dark: { colorScheme: "dark" }, large: { viewport: { width: 1920, height: 1080 } } };
-
-async function look(check, promise) {
-  const wrong = await promise.catch(error => error.message);
-
-  process.stdout.write(JSON.stringify({ check, wrong: wrong || null }) + "\n");
-}
 
 async function open(browser, options, hash = "") {
   const watch = await watched(browser, new RegExp("^(data|blob):|^" + new URL(address).origin + "/"), options);

@@ -10,8 +10,6 @@ import re
 import shutil
 import sys
 import tarfile
-import urllib.error
-import urllib.request
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -19,33 +17,18 @@ sys.path.append(HERE + '/../harness')
 import harness
 import otf2_print
 from report import check, equal
+from served import Served, seen_in_browser
 
-PAGE = os.path.join(os.path.dirname(HERE), 'page')
-BROWSER = os.environ.get('CHROMIUM', '/usr/bin/chromium')
 WINDOWS = 12
 CLASSES = 9
 
 
-class Server:
+class Server(Served):
     def __init__(self, *words, env=None):
-        self.process = harness.start([harness.FVMPI, 'view', *words], env=env)
-        line = self.process.stdout.readline().decode().split()
-        if not line:
-            err = harness.finish(self.process).err
-            if 'libmicrohttpd' in err or 'OTF2' in err:
-                raise harness.Skip(err.strip())
-            check(False, '{}', err)
-        self.address = line[0]
-        self.base, self.token = line[0].split('/?token=')
+        super().__init__('view', *words, env=env)
 
     def ask(self, path, token=None, **values):
-        values['token'] = self.token if token is None else token
-        query = '&'.join('{}={}'.format(key, value) for key, value in values.items())
-        try:
-            with urllib.request.urlopen('{}/{}?{}'.format(self.base, path, query), timeout=60) as answer:
-                return answer.status, answer.read()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read()
+        return self.fetch('/' + path, token, **values)
 
     def json(self, path, **values):
         status, text = self.ask(path, **values)
@@ -269,20 +252,8 @@ def recorded(tap, mpi):
 
 
 def in_browser(tap, anchor):
-    if not (shutil.which('node') and os.path.exists(BROWSER) and os.path.isdir(os.path.join(PAGE, 'node_modules'))):
-        with tap.test('page'):
-            raise harness.Skip('no node, no chromium, or nothing that drives it: ./dev deps installs them')
-        return
     server = Server(anchor)
-    shots = os.path.join(harness.BUILD, 'page')
-    os.makedirs(shots, exist_ok=True)
-    run = harness.run(['node', os.path.join(PAGE, 'view.mjs'), shots, server.address], limit=180)
-    for line in run.out.splitlines():
-        row = json.loads(line)
-        with tap.test('page: ' + row['check']):
-            check(not row['wrong'], '{}', row['wrong'])
-    with tap.test('page: to its end'):
-        equal('exit status, {}'.format(run.err), run.rc, 0)
+    seen_in_browser(tap, 'scorep-late', 'view.mjs', server.address)
     server.stop()
 
 
