@@ -7,17 +7,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* configure's, without links: FV_BINDIR and FV_LIBDIR come from the Makefile. */
 static const char bindir[] = FV_BINDIR, libdir[] = FV_LIBDIR;
 
+/* Without /proc, by the name that the kernel was given. */
 static bool own_directory(char *out, size_t size)
 {
+    const char *name = (const char *)getauxval(AT_EXECFN);
     ssize_t n = readlink("/proc/self/exe", out, size - 1);
 
-    if (n <= 0)
-        return false;
+    if (n <= 0) {
+        char *real = name ? realpath(name, NULL) : NULL;
+
+        n = real ? snprintf(out, size, "%s", real) : 0;
+        free(real);
+        if (n <= 0 || (size_t)n >= size)
+            return false;
+    }
     out[n] = '\0';
     char *slash = strrchr(out, '/');
     if (slash)
@@ -95,6 +104,22 @@ int fv_install_front(const char *subject, char *out, size_t size)
 
     snprintf(name, sizeof(name), "libfvmpi-%s.so", subject);
     return find(name, out, size);
+}
+
+int fv_install_say_missing(const struct fv_flavour_result *finding, const char *library, const char *option)
+{
+    char here[PATH_MAX];
+
+    if (!own_directory(here, sizeof(here)))
+        fv_log("%s: not found, because /proc is not mounted; mount it (mount -t proc proc /proc), or set FVMPI_LIBDIR",
+               library);
+    else if (option)
+        fv_log("%s: not there, though %s needs it; install fvmpi again, or set FVMPI_LIBDIR", library, option);
+    else
+        fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", library,
+               fv_flavour_name(finding->flavour), finding->why,
+               finding->flavour == FV_FLAVOUR_ABI ? "configure it --with-mpi-abi=DIR" : "build it with that MPI");
+    return -FV_ENOENT;
 }
 
 /* Not built in but looked up: this very process has it loaded, or there is none. */

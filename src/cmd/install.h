@@ -3,7 +3,7 @@
 #ifndef FV_INSTALL_H
 #define FV_INSTALL_H
 
-#include "cmd/launcher.h"
+#include "cmd/flavour.h"
 
 /* The path of a flavour's library, that with --threads if so: $FVMPI_LIBDIR, else .libs beside the fvmpi executable (a
  * build tree), else where installation put it, also when the whole tree was moved. -FV_ENOENT: there is none; out then
@@ -13,7 +13,10 @@ int fv_install_library(enum fv_flavour flavour, bool threads, char *out, size_t 
 /* Likewise of a library of src/front. */
 int fv_install_front(const char *subject, char *out, size_t size);
 
-/* The path of what is beside the fvmpi executable. False: /proc is not mounted. */
+/* Says that this library is not there, and why. option: that needs it, NULL: all runs do. Returns -FV_ENOENT. */
+int fv_install_say_missing(const struct fv_flavour_result *finding, const char *library, const char *option);
+
+/* The path of what is beside the fvmpi executable. False: it is not known where that is. */
 bool fv_install_beside(const char *name, char *out, size_t size);
 
 /* The run-time library of a sanitizer, if this fvmpi was built with one that must be loaded before all

@@ -4,9 +4,11 @@
 #include "base/base.h"
 #include "cmd/child.h"
 #include "cmd/cmd.h"
+#include "cmd/install.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,13 +55,14 @@ static char **words_of(const struct fv_rerun *run, const char *const own[], cons
 {
     int options = run->rest > 1 && !strcmp(run->argv[run->rest - 1], "--") ? run->rest - 1 : run->rest;
     size_t count = 0, own_count = 0;
+    char self[PATH_MAX];
 
     while (own[own_count])
         own_count++;
     char **words = calloc((size_t)run->argc + own_count + 4, sizeof(*words));
     if (!words)
         return NULL;
-    words[count++] = strdup("/proc/self/exe");
+    words[count++] = strdup(fv_install_beside("fvmpi", self, sizeof(self)) ? self : "/proc/self/exe");
     words[count++] = strdup("run");
     for (int i = 1; i < options; i++)
         words[count++] = strdup(run->argv[i]);

@@ -214,23 +214,6 @@ static bool is_on(const struct run *run, const char *flag)
     return !option->parse(option, fv_config_get(&run->config, flag), &mode) && mode;
 }
 
-/* Has said it, and why: without /proc fvmpi does not know where it is itself. */
-static int say_not_there(const struct run *run, const char *library, const char *option)
-{
-    enum fv_flavour flavour = run->finding.flavour;
-
-    if (access("/proc/self/exe", F_OK))
-        fv_log("%s: not found, because /proc is not mounted; mount it (mount -t proc proc /proc), or set FVMPI_LIBDIR",
-               library);
-    else if (option)
-        fv_log("%s: not there, though %s needs it; install fvmpi again, or set FVMPI_LIBDIR", library, option);
-    else
-        fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", library,
-               fv_flavour_name(flavour), run->finding.why,
-               flavour == FV_FLAVOUR_ABI ? "configure it --with-mpi-abi=DIR" : "build it with that MPI");
-    return -FV_ENOENT;
-}
-
 /* The library of the flavour, and those of src/front that were asked for, with colons between. Has said what is not
  * there. */
 static int list_libraries(const struct run *run, char *out, size_t size)
@@ -239,14 +222,14 @@ static int list_libraries(const struct run *run, char *out, size_t size)
     size_t used;
 
     if (fv_install_library(run->finding.flavour, is_on(run, "--threads"), out, size))
-        return say_not_there(run, out, NULL);
+        return fv_install_say_missing(&run->finding, out, NULL);
     for (size_t i = 0; i < sizeof(fronts) / sizeof(fronts[0]); i++) {
         if (!is_on(run, fronts[i]))
             continue;
         used = strlen(out);
         out[used++] = ':';
         if (fv_install_front(fronts[i] + 2, out + used, size - used))
-            return say_not_there(run, out + used, fronts[i]);
+            return fv_install_say_missing(&run->finding, out + used, fronts[i]);
     }
     return 0;
 }

@@ -356,16 +356,11 @@ static int write_program(const struct selftest *test)
 
 static bool find_commands(struct selftest *test)
 {
-    ssize_t n = readlink("/proc/self/exe", test->fvmpi, sizeof(test->fvmpi) - 1);
-
-    if (n <= 0) {
-        fv_log("selftest: /proc is not mounted, by which it finds its own files; mount it: mount -t proc proc /proc");
-        return false;
-    }
-    test->fvmpi[n] = '\0';
-    snprintf(test->fvunify, sizeof(test->fvunify), "%.*sfvunify", (int)(fv_base_name(test->fvmpi) - test->fvmpi),
-             test->fvmpi);
-    return true;
+    if (fv_install_beside("fvmpi", test->fvmpi, sizeof(test->fvmpi)) &&
+        fv_install_beside("fvunify", test->fvunify, sizeof(test->fvunify)))
+        return true;
+    fv_log("selftest: /proc is not mounted, by which it finds its own files; mount it: mount -t proc proc /proc");
+    return false;
 }
 
 static int run_tests(struct selftest *test)
