@@ -14,9 +14,9 @@
 enum { DEMANGLE_PARAMS = 1 << 0, DEMANGLE_ANSI = 1 << 1 };
 
 #if defined(__SANITIZE_ADDRESS__)
-/* libbfd does not free all it allocates; that must not hide what we do not. */
+/* libbfd does not free all it allocates; that must not hide what we do not. Weak: a fuzzer has a list of its own. */
 const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
+__attribute__((weak)) const char *__lsan_default_suppressions(void)
 {
     return "leak:libbfd";
 }
