@@ -9,10 +9,10 @@
 
 /* ---- efficiency ---- */
 
-/* What a metric is: its definition up to the formula. */
+/* What a metric is: its definition up to the formula, or the first sentence. */
 static const char *meaning_of(const struct fv_column_def *metric, char out[160])
 {
-    snprintf(out, 160, "%.*s", (int)strcspn(metric->doc, ":"), metric->doc);
+    snprintf(out, 160, "%.*s", (int)strcspn(metric->doc, ":."), metric->doc);
     *out = (char)tolower((unsigned char)*out);
     return out;
 }
