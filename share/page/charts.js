@@ -210,7 +210,25 @@ function rankBars(ranks) {
   );
 }
 
-/* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. lasts: s, where columns are the time of the run. */
+const SQUARE = { most: 48, least: 6, width: 620 }; /* pixels */
+
+/* Of square cells; 0: they are too many. */
+function squareSide(rows, columns) {
+  const side = Math.min(SQUARE.most, Math.floor(SQUARE.width / columns));
+
+  return side >= SQUARE.least && rows * side <= 2 * SQUARE.width ? side : 0;
+}
+
+/* Numbers of rows or columns beside a picture, as many as there is room for. */
+function numbered(c, count, long, least, write) {
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find(of => (of * long) / count >= least) || count;
+
+  c.fillStyle = colours("quiet");
+  for (let i = 0; i < count; i += step) write(String(i), ((i + 0.5) * long) / count);
+}
+
+/* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. lasts: s, where columns are the time of the run. isNumbered: rows and columns are ranks. */
+const NUMBERS = { left: 40, top: 18 };
 function heat(
   told,
   rows,
@@ -218,10 +236,24 @@ function heat(
   value,
   marks,
   pick,
-  { ends = ["0 %", "100 %"], lasts = 0, palette = shade, side = 0 } = {},
+  { ends = ["0 %", "100 %"], lasts = 0, palette = shade, side = 0, isNumbered = false } = {},
 ) {
-  const height = side ? rows * side : Math.max(Math.min(rows * 14, 320), 60);
-  const draw = (c, width) => {
+  const height = side ? rows * side : Math.max(Math.min(rows * 14, 320), 60),
+    margin = isNumbered ? NUMBERS : { left: 0, top: 0 };
+  const draw = (c, wideAll) => {
+    const width = wideAll - margin.left;
+
+    if (isNumbered) {
+      c.textAlign = "right";
+      c.textBaseline = "middle";
+      numbered(c, rows, height, 14, (text, y) => c.fillText(text, margin.left - 6, margin.top + y));
+      c.textAlign = "center";
+      numbered(c, columns, width, 34, (text, x) => c.fillText(text, margin.left + x, margin.top / 2));
+      c.translate(margin.left, margin.top);
+    }
+    cells(c, width);
+  };
+  const cells = (c, width) => {
     const steps = Array.from({ length: 65 }, (_, step) => palette(step / 64));
     const tall = Math.min(rows, height),
       wide = Math.min(columns, Math.floor(width));
@@ -288,11 +320,12 @@ function heat(
     " " + ends[1],
   );
 
-  const picture = canvas(height, told, draw, (x, y, width) =>
-    pick(Math.min(Math.floor((y / height) * rows), rows - 1), Math.min(Math.floor((x / width) * columns), columns - 1)),
+  const place = (at, long, count) => Math.min(Math.max(Math.floor((at / long) * count), 0), count - 1);
+  const picture = canvas(height + margin.top, told, draw, (x, y, width) =>
+    pick(place(y - margin.top, height, rows), place(x - margin.left, width - margin.left, columns)),
   );
 
-  if (side) picture.style.width = columns * side + "px"; /* cells are squares */
+  if (side) picture.style.width = columns * side + margin.left + "px"; /* cells are squares */
   if (lasts)
     dragged(picture, (from, to) =>
       selection.selectStretch((from / picture.clientWidth) * lasts, (to / picture.clientWidth) * lasts),
@@ -347,11 +380,12 @@ function matrixHeat(matrix) {
     cells.set(from * 1e6 + to, sent);
   }
   return heat(
-    "bytes sent, of " + bytes(most) + ", the most of a pair: senders from top to bottom, receivers from left to right",
+    "bytes sent: senders from top to bottom, receivers from left to right",
     size,
     size,
     (from, to) => (most && cells.has(from * 1e6 + to) ? cells.get(from * 1e6 + to) / most : null),
     () => (selection.get("rank") === null ? [] : [[selection.get("rank")]]),
     row => selection.toggle("rank", row),
+    { ends: ["0 B", bytes(most)], side: squareSide(size, size), isNumbered: true },
   );
 }

@@ -12,12 +12,25 @@ class Table {
       .split(/\s+/)
       .filter(Boolean)
       .map(key => key.split("/")[0])
-      .filter(key => this.byKey.has(key));
+      .filter(key => this.byKey.has(key) && this.byKey.get(key).type !== "reals"); /* those are in charts */
     if (!this.shown.length) this.shown = this.columns.slice(0, 8).map(column => column.key);
+    const known = this.shown.filter(key => this.isKnown(key));
+
+    if (known.length) this.shown = known;
   }
 
   has(key) {
     return this.byKey.has(key);
+  }
+
+  /* Of any row. */
+  isKnown(key) {
+    return this.byKey.get(key).values.some(value => value !== null && value !== undefined);
+  }
+
+  /* Nothing is known of any row. */
+  isBlank() {
+    return !this.columns.some(column => this.isKnown(column.key));
   }
 
   /* null: not known */

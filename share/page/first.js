@@ -163,6 +163,7 @@ function drawStrip(tables) {
     place = document.getElementById("strip");
 
   if (tables.get("run").all()[0].choice_shown_threads) return; /* ranks have the times of processes */
+  place.classList.add("short"); /* beside the findings */
   place.append(make("h2", null, "Where the time went"));
   if (!ranks || !ranks.rows) {
     place.append(make("p", null, "Nothing was recorded."));

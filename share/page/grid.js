@@ -55,6 +55,7 @@ function inRows(ranks, columns) {
 
 /* How values become colours: parts from 0 to 1, of values that are known. */
 const SCALES = {
+  zero: { words: "from 0 to most", palette: shade },
   linear: { words: "from least to most", palette: shade },
   logarithmic: { words: "logarithmic", palette: shade },
   mean: { words: "below and above the mean", palette: diverging },
@@ -77,10 +78,10 @@ function scaleOf(kind, known) {
     };
   if (kind === "mean")
     return { least: mean - far, most: mean + far, part: value => (far ? 0.5 + (value - mean) / far / 2 : 0.5) };
-  return { least, most, part: value => (most > least ? (value - least) / (most - least) : 1) };
-}
+  const from = kind === "zero" ? Math.min(least, 0) : least;
 
-const SQUARE = { most: 48, least: 6, width: 620 }; /* pixels */
+  return { least: from, most, part: value => (most > from ? (value - from) / (most - from) : 1) };
+}
 
 /* A rectangle that is dragged over, as parts of the picture: { left, top, right, bottom }. The click that ends it picks nothing. */
 function rectangle(picture, does) {
@@ -144,7 +145,7 @@ class GridView {
     this.value = new RankValue(tables, "ranks", "compute_share", () => this.change());
     this.layouts = [...gridsOf(tables), byHost(ranks)];
     this.layer = 0;
-    this.scale = "linear";
+    this.scale = "zero";
     this.zoomed = null; /* { top, left, rows, columns } of the plane; null: all of it */
     this.least = 0; /* part of the scale below which ranks are left out */
     this.layout = make(
@@ -325,12 +326,11 @@ class GridView {
     const inView = values.filter(value => value !== null),
       scale = scaleOf(this.scale, known),
       from = scale.least + this.least * (scale.most - scale.least),
-      isShown = value => value !== null && (!this.least || value >= from),
-      side = Math.min(SQUARE.most, Math.floor(SQUARE.width / columns));
+      isShown = value => value !== null && (!this.least || value >= from);
 
     this.picture.replaceChildren(
       heat(
-        "ranks in " + rows + " rows of " + columns + ", by position",
+        "ranks in " + plural(rows, "row") + " of " + columns + ", by position",
         rows,
         columns,
         (row, place) => {
@@ -351,7 +351,7 @@ class GridView {
         {
           ends: [worded(column, scale.least), worded(column, scale.most)],
           palette: SCALES[this.scale].palette,
-          side: side >= SQUARE.least && rows * side <= 2 * SQUARE.width ? side : 0,
+          side: squareSide(rows, columns),
         },
       ),
       upright(

@@ -116,45 +116,45 @@ class JobView {
       this.sensorsNote,
     );
     this.body = make("tbody");
+    const ranks = scrolled(
+      "ranks",
+      make(
+        "table",
+        null,
+        make(
+          "thead",
+          null,
+          make(
+            "tr",
+            null,
+            ...["rank", "host", "when last seen", "in MPI lately", "in MPI so far", "waiting so far"].map((name, i) =>
+              make("th", { scope: "col", class: i === 1 || i === 2 ? "left" : null }, name),
+            ),
+          ),
+        ),
+        this.body,
+      ),
+    );
+    const over_time = make(
+      "figure",
+      { class: "chart" },
+      make(
+        "figcaption",
+        null,
+        chooser("colour: part of the time", JOB_VALUES, this.key, value => {
+          this.key = value;
+          this.redraw();
+        }),
+      ),
+      this.picture,
+      this.where,
+    );
+
     element.append(
       make("h2", null, "The job"),
       this.headline,
-      make(
-        "figure",
-        { class: "chart" },
-        make(
-          "figcaption",
-          null,
-          chooser("colour: part of the time", JOB_VALUES, this.key, value => {
-            this.key = value;
-            this.redraw();
-          }),
-        ),
-        this.picture,
-        this.where,
-      ),
-      this.now,
-      this.findings,
-      scrolled(
-        "ranks",
-        make(
-          "table",
-          null,
-          make(
-            "thead",
-            null,
-            make(
-              "tr",
-              null,
-              ...["rank", "host", "when last seen", "in MPI lately", "in MPI so far", "waiting so far"].map((name, i) =>
-                make("th", { scope: "col", class: i === 1 || i === 2 ? "left" : null }, name),
-              ),
-            ),
-          ),
-          this.body,
-        ),
-      ),
-      this.sensorsTable,
+      make("div", null, over_time, this.now, ranks, this.sensorsTable),
+      make("div", null, this.findings),
       this.elsewhere,
     );
   }

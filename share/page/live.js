@@ -10,6 +10,8 @@ const selection = {
 }; /* the report's page has one */
 
 const FIRST_CHARTS = 12,
+  CHART_TALL = 130 /* pixels */,
+  AXIS_WIDE = 66,
   FOUND_MOST = 60,
   PALETTE = ["compute", "wait", "mpi", "threads", "code0", "code2", "call4", "poor"];
 const token = new URLSearchParams(location.search).get("token") || "";
@@ -162,7 +164,7 @@ class Chart {
         soon();
       },
     });
-    this.picture = canvas(150, event + " over time", (c, width, height) => this.draw(c, width, height));
+    this.picture = canvas(CHART_TALL, event + " over time", (c, width, height) => this.draw(c, width, height));
     this.element = make(
       "figure",
       { class: "chart", "data-event": event },
@@ -174,8 +176,13 @@ class Chart {
         make("label", null, "right axis: ", this.other),
         make(
           "button",
-          { type: "button", "aria-label": "remove the chart of " + event, onclick: () => choose(event, false) },
-          "remove",
+          {
+            type: "button",
+            title: "remove",
+            "aria-label": "remove the chart of " + event,
+            onclick: () => choose(event, false),
+          },
+          "\u00d7",
         ),
       ),
       this.picture,
@@ -183,16 +190,14 @@ class Chart {
         "values of " + event,
         make(
           "table",
-          null,
+          { class: "values" },
           make(
             "thead",
-            null,
+            { class: "unseen" },
             make(
               "tr",
               null,
-              ...["line", "at the pointer", "least", "mean", "most"].map((name, i) =>
-                make("th", { scope: "col", class: i ? null : "left" }, name),
-              ),
+              ...["line", "at the pointer", "least to most, mean"].map(name => make("th", { scope: "col" }, name)),
             ),
           ),
           this.body,
@@ -215,7 +220,12 @@ class Chart {
   }
 
   box(width, height) {
-    return { left: 84, top: 8, width: Math.max(width - 84 - (this.second ? 84 : 12), 10), height: height - 30 };
+    return {
+      left: AXIS_WIDE,
+      top: 8,
+      width: Math.max(width - AXIS_WIDE - (this.second ? AXIS_WIDE : 12), 10),
+      height: height - 30,
+    };
   }
 
   /* What may stand on the right: other events that have a chart. */
@@ -261,7 +271,7 @@ class Chart {
 
   timeAt(x) {
     const { from, to } = stretch(),
-      box = this.box(this.picture.clientWidth, 150);
+      box = this.box(this.picture.clientWidth, CHART_TALL);
 
     return from + Math.min(Math.max((x - box.left) / box.width, 0), 1) * (to - from);
   }
@@ -342,48 +352,51 @@ class Chart {
     if (state.pointer !== null && state.pointer >= from && state.pointer <= to) upright(state.pointer, "text");
   }
 
+  /* The legend: a line's name, its value, and between what it was in the stretch of time that is seen. */
   table(recording, lines, sums, unit) {
     const time = state.pointer === null ? recording.end() : state.pointer,
-      told = value => (value === null ? "-" : sensed(value, unit.startsWith("bytes") ? unit : ""));
+      worded = value => (value === null ? "-" : sensed(value, unit.startsWith("bytes") ? unit : ""));
 
     if (
       this.body.children.length !== lines.length ||
       lines.some(({ series }, i) => this.body.children[i].dataset.label !== series.label)
     )
-      this.body.replaceChildren(
-        ...lines.map(({ series, colour }) => {
-          const box = make("input", {
-            type: "checkbox",
-            onchange: () => {
-              state.off[box.checked ? "delete" : "add"](series.label);
-              soon();
-            },
-          });
-
-          box.checked = !state.off.has(series.label);
-          return make(
-            "tr",
-            { "data-label": series.label },
-            make(
-              "th",
-              { class: "left", scope: "row" },
-              make("label", null, box, make("span", { class: "key " + colour }), nameOf(recording, series)),
-            ),
-            ...Array.from({ length: 4 }, () => make("td")),
-          );
-        }),
-      );
+      this.body.replaceChildren(...lines.map(line => this.legendRow(recording, line)));
     lines.forEach(({ series, index }, i) => {
       const row = this.body.children[i],
         sum = sums.get(index),
-        values = [recording.value(index, time), ...(sum.count ? [sum.least, sum.mean, sum.most] : [null, null, null])];
+        value = recording.value(index, time);
 
       row.className = state.off.has(series.label) ? "off" : "";
-      values.forEach((value, k) => {
-        row.children[k + 1].textContent =
-          told(value) + (value !== null && series.maximum > 0 ? " (" + percent(value / series.maximum) + ")" : "");
-      });
+      row.children[1].textContent =
+        worded(value) + (value !== null && series.maximum > 0 ? " (" + percent(value / series.maximum) + ")" : "");
+      row.children[2].textContent = sum.count
+        ? worded(sum.least) + " to " + worded(sum.most) + ", mean " + worded(sum.mean)
+        : "";
     });
+  }
+
+  legendRow(recording, { series, colour }) {
+    const box = make("input", {
+      type: "checkbox",
+      onchange: () => {
+        state.off[box.checked ? "delete" : "add"](series.label);
+        soon();
+      },
+    });
+
+    box.checked = !state.off.has(series.label);
+    return make(
+      "tr",
+      { "data-label": series.label },
+      make(
+        "th",
+        { class: "left", scope: "row" },
+        make("label", null, box, make("span", { class: "key " + colour }), nameOf(recording, series)),
+      ),
+      make("td"),
+      make("td", { class: "left note" }),
+    );
   }
 }
 

@@ -1,6 +1,10 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The subjects below the first screen: each folds, and draws its charts and tables when it is first opened. `opened_by`: what is selected in the address. */
+/* Two charts, if both are there: half as wide. */
+const beside = (...charts) =>
+  charts.every(Boolean) ? make("div", { class: "halves" }, ...charts) : charts.find(Boolean) || null;
+
+/* The subjects below the first screen: each folds, and draws its charts and tables when it is first opened. `opened_by`: what is selected in the address; `needs`: a run without that does not have the subject, and its tables are among all others. `isPicture`: its tables stay folded. */
 
 const SUBJECTS = [
   {
@@ -12,7 +16,14 @@ const SUBJECTS = [
         : [],
     open: true,
   },
-  { title: "Timeline", tables: ["timeline"], charts: tables => [timeline(tables)], opened_by: ["time", "view"] },
+  {
+    title: "Timeline",
+    tables: ["timeline"],
+    charts: tables => [timeline(tables)],
+    opened_by: ["time", "view"],
+    needs: () => document.querySelector("script.timeline"),
+    isPicture: true,
+  },
   {
     title: "Machine",
     tables: [
@@ -51,7 +62,7 @@ const SUBJECTS = [
   {
     title: "Waiting and computing",
     tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank"],
-    charts: tables => [waitKinds(tables), blame(tables), criticalPath(tables)],
+    charts: tables => [beside(waitKinds(tables), blame(tables)), criticalPath(tables)],
   },
   {
     title: "CPU time by samples",
@@ -110,6 +121,7 @@ const SUBJECTS = [
       "section_instances",
     ],
     charts: tables => [sectionBars(tables), sheetBars(tables)],
+    needs: tables => tables.get("sections").rows > 1 /* the first is the whole run */,
   },
 ];
 
@@ -195,7 +207,7 @@ function drawSubject(subject, tables) {
     element.append(...(subject.charts ? subject.charts(tables).filter(Boolean) : []), ...own.map(describe));
     const first = element.querySelector("details.of-table");
 
-    if (first) first.open = true;
+    if (first && !subject.isPicture) first.open = true;
   };
 
   element.addEventListener("toggle", fill);
@@ -204,12 +216,16 @@ function drawSubject(subject, tables) {
 }
 
 function drawSubjects(tables, screen) {
-  const told = new Set(screen.subjects.flatMap(subject => subject.tables).concat(screen.told));
+  const isBlank = name => Boolean(tables.get(name)?.isBlank()),
+    subjects = screen.subjects
+      .filter(({ needs }) => !needs || needs(tables))
+      .map(subject => ({ ...subject, tables: subject.tables.filter(name => !isBlank(name)) })),
+    told = new Set(subjects.flatMap(subject => subject.tables).concat(screen.told));
   const rest = { title: "All other tables", tables: [...tables.keys()].filter(name => !told.has(name)) };
 
   document
     .getElementById("subjects")
-    .append(...[...screen.subjects, rest].map(subject => drawSubject(subject, tables)).filter(Boolean));
+    .append(...[...subjects, rest].map(subject => drawSubject(subject, tables)).filter(Boolean));
 }
 
 function drawSelection() {

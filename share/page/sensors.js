@@ -125,7 +125,11 @@ function sensorLines(tables) {
       still = here.filter(sensor => !sensor.most && !sensor.least);
 
     place.replaceChildren(
-      ...live.slice(0, LINES_MOST).map(sensor => sensorLine(sensor, points.get(sensor.id), span, labels)),
+      make(
+        "div",
+        { class: "several" },
+        ...live.slice(0, LINES_MOST).map(sensor => sensorLine(sensor, points.get(sensor.id), span, labels)),
+      ),
       ...(live.length > LINES_MOST
         ? [make("p", { class: "note" }, count(live.length - LINES_MOST) + " more are in the tables")]
         : []),

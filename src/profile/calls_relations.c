@@ -342,19 +342,20 @@ static const struct fv_column_def size_columns[] = {
 static const struct fv_column_def function_outer[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_func, name) },
 };
-#define SIZES(variable, n, k, d)                 \
+#define SIZES(variable, n, k, t, d)              \
     static const struct fv_relation variable = { \
         .name = n,                               \
         .key = k,                                \
-        .title = n,                              \
+        .title = t,                              \
         .doc = d,                                \
         FV_COLUMNS(size_columns),                \
         FV_OUTER(function_outer),                \
         .count = size_bucket_count,              \
         .row = size_bucket_at,                   \
     }
-SIZES(sizes_sent, "sizes_sent", "sent", "Sizes that were sent, in powers of two. Empty buckets are left out.");
-SIZES(sizes_received, "sizes_received", "received",
+SIZES(sizes_sent, "sizes_sent", "sent", "Sizes sent by function",
+      "Sizes that were sent, in powers of two. Empty buckets are left out.");
+SIZES(sizes_received, "sizes_received", "received", "Sizes received by function",
       "Sizes that were received, in powers of two. Empty buckets are left out.");
 
 /* The same of all functions, for which the rows are added up. */

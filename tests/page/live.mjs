@@ -186,9 +186,25 @@ async function nodes(page) {
     .join("; ");
 }
 
+/* In a window that is wide enough, three in a row. */
+async function besides(page) {
+  const tops = await page
+    .locator("#charts figure")
+    .evaluateAll(figures => figures.map(figure => Math.round(figure.getBoundingClientRect().top)));
+
+  return same("in the first row", tops.filter(top => top === tops[0]).length, Math.min(tops.length, 3));
+}
+
 const STEPS = {
   nodes: { "lines of another node": nodes },
-  sensors: { "an event is chosen": choice, "a label": label, pause: pause, interval: interval, "save and load": save },
+  sensors: {
+    "charts beside each other": besides,
+    "an event is chosen": choice,
+    "a label": label,
+    pause: pause,
+    interval: interval,
+    "save and load": save,
+  },
   job: { "the job": job },
 };
 
