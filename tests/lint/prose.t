@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documents are plain English, by share/doc/style.md; guides are short, and share/doc/index.md names each."""
+"""Documents are plain English, by share/doc/style.md. Guides are short, and all documents together; share/doc/index.md
+names each guide."""
+import fnmatch
 import glob
 import os
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -14,16 +17,16 @@ import prose
 from report import check, equal
 
 EXAMPLES = {'share/doc/style.md'}  # it quotes what is wrong
-NO_GUIDES = {
+GENERATED_GUIDES = {'tour.md', 'glossary.md', 'sensor-events.md'}
+NO_GUIDES = GENERATED_GUIDES | {
     'index.md',  # names the guides
     'decisions.md',  # for developers, like the next
     'style.md',
     'losses.md',  # a table
-    'tour.md',  # these are generated
-    'glossary.md',
-    'sensor-events.md',
 }
+GENERATED = ['share/format.md', 'share/fvmpi-*.md', *('share/doc/' + n for n in GENERATED_GUIDES)]
 GUIDE_MOST = 700  # words
+ALL_MOST = 45000  # words, as wc -w counts them
 
 
 def documents():
@@ -45,23 +48,56 @@ def documents():
 
 
 def read(name):
-    with open(os.path.join(SOURCE, 'share/doc', name), encoding='utf-8') as f:
+    with open(os.path.join(SOURCE, name), encoding='utf-8') as f:
         return f.read()
+
+
+def words_of(name):
+    return len(read(name).split())
 
 
 def guides(tap):
     names = {os.path.basename(n) for n in glob.glob(os.path.join(SOURCE, 'share/doc/*.md'))}
     with tap.test('guides have at most {} words'.format(GUIDE_MOST)):
         check(NO_GUIDES < names, 'not there: {}', NO_GUIDES - names)
-        words = {n: len(read(n).split()) for n in names - NO_GUIDES}
+        words = {n: words_of('share/doc/' + n) for n in names - NO_GUIDES}
         equal('longer', {n: count for n, count in words.items() if count > GUIDE_MOST}, {})
     with tap.test('index.md names each guide'):
-        equal('not named', sorted(n for n in names - NO_GUIDES if '| {} |'.format(n) not in read('index.md')), [])
+        index = read('share/doc/index.md')
+        equal('not named', sorted(n for n in names - NO_GUIDES if '| {} |'.format(n) not in index), [])
+
+
+def written():
+    """The documents of the repository that are not generated."""
+    command = ['git', 'ls-files', '*.md', 'share/man/*', ':!LICENSES']
+    names = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, check=True).stdout.split()
+    return [
+        n
+        for n in names
+        if os.path.isfile(os.path.join(SOURCE, n)) and not any(fnmatch.fnmatch(n, g) for g in GENERATED)
+    ]
+
+
+def all_words(tap):
+    with tap.test('all documents that are not generated have fewer than {:,} words'.format(ALL_MOST)):
+        if not os.path.exists(os.path.join(SOURCE, '.git')):
+            raise harness.Skip('no checkout of git')
+        words = {n: words_of(n) for n in written()}
+        check(len(words) > 50, '{} documents', len(words))
+        longest = sorted(words, key=words.get, reverse=True)[:3]
+        count = sum(words.values())
+        check(
+            count < ALL_MOST,
+            '{:,} words; the longest: {}',
+            count,
+            ', '.join('{} {:,}'.format(n, words[n]) for n in longest),
+        )
 
 
 def main():
     tap = harness.Tap()
     guides(tap)
+    all_words(tap)
     for name in documents():
         with tap.test(name):
             wrong = prose.measure(os.path.join(SOURCE, name))[-1]
