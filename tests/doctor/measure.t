@@ -299,8 +299,16 @@ def text(tap):
             run.out[:1500],
             run.err,
         )
-        for word in ('Noise', 'fixed work', 'fixed time', 'Detours', 'unexplained', 'Bandwidth'):
-            check(word in run.out, '{} is not in {}', word, run.out)
+        # on a machine that is slow, a second is not enough for bandwidth, which is said
+        for word in (
+            'Noise',
+            'fixed work',
+            'fixed time',
+            'Detours',
+            'unexplained',
+            'Bandwidth|bandwidth was not measured',
+        ):
+            check(re.search(word, run.out), '{} is not in {}', word, run.out)
         check(
             ('hypervisor' in open('/proc/cpuinfo').read().split('flags', 1)[-1].split('\n')[0])
             == ('virtual machine: results of the guest' in run.out),

@@ -360,7 +360,7 @@ def fake_pmu(**environment):
             '-ldl',
         ]
     ).ended(0)
-    return dict(environment, LD_PRELOAD=library)
+    return dict(environment, LD_PRELOAD=in_front(library))
 
 
 def in_front(*libraries):

@@ -237,8 +237,10 @@ def own_samples(mpi, tap):
             harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', *options, run.directory]).ended(0)
             again = report_of(os.path.join(run.directory, 'traces.otf2'))
             other = procedures(again)
-            for key in ('ticks', 'mpi_ticks'):
-                equal(key, again['costs']['all'][key], first['costs']['all'][key])
+            of_all = [data['costs']['all'] for data in (first, again)]
+            equal('ticks', of_all[1]['ticks'], of_all[0]['ticks'])
+            # A sample in what fvmpi itself does for a call is one of MPI; its time may lie outside of the call's.
+            check(abs(of_all[1]['mpi_ticks'] - of_all[0]['mpi_ticks']) <= 1 + 0.05 * of_all[0]['ticks'], '{}', of_all)
             for function in ('workers', 'stencil', 'pipeline', 'chain', 'start'):
                 equal(function, other.get(function, (0, 0))[1], one.get(function, (0, 0))[1])
 

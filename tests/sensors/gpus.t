@@ -264,9 +264,12 @@ def of_a_job(tap, kind, nvml):
         (row,) = (r for r in report.data['sensors'] if r['event'] == 'nvidia.power')
         close('power', row['mean'], 315.5, 1e-6)
         files = json.dumps(report.data['io_files'])
-        check(
-            gpus.path('power.0') in files and gpus.path('clock.0') not in files, 'not of the program alone: {}', files
-        )
+        if harness.FRONTS:
+            check(
+                gpus.path('power.0') in files and gpus.path('clock.0') not in files,
+                'not of the program alone: {}',
+                files,
+            )
         equal('messages', [line for line in run.err.splitlines() if 'sensors' in line], [])
 
 
