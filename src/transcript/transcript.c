@@ -86,6 +86,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
         if (!h->call.is_open)
             fv_transcript_event(t, h, slot, m->op ? FV_EV_RESUME : FV_EV_PAUSE, ticks, 0);
         break;
+    case FV_REC_LIBRARY_ENTER:
+    case FV_REC_LIBRARY_LEAVE: fv_transcript_files_call(t, h, m, ticks); break;
     default:
         if (FV_RECORD_IS_OF_THREAD(m->kind))
             fv_transcript_together(t, slot, m, ticks);
@@ -106,6 +108,7 @@ static bool close_thread(struct fv_sink *sink, uint32_t slot)
     fv_transcript_functions(t, h, slot);
     fv_transcript_counts(t, h, slot);
     fv_transcript_samples(t, h, slot);
+    fv_transcript_files_thread(t, h, slot);
     fv_transcript_statistics(t, h, slot);
     return !t->failed;
 }
@@ -172,6 +175,7 @@ bool fv_transcript_close(struct fv_transcript *t)
     h->last.monotonic_ns += (int64_t)(h->end_ticks - h->first.ticks);
     fv_transcript_together_close(t);
     fv_transcript_metrics(t);
+    fv_transcript_files_close(t);
     fv_transcript_definitions(t);
     h->file_bytes = t->end;
     if (!t->failed && (ftruncate(t->file, (off_t)t->end) || pwrite(t->file, h, sizeof(*h), 0) != (ssize_t)sizeof(*h))) {
