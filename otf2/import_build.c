@@ -215,8 +215,24 @@ static void build_waiting(const struct fv_import *import, struct fv_import_regio
 
     if (is_omp || r->paradigm == OTF2_PARADIGM_PTHREAD)
         r->threads = fv_defs_function(own, is_omp ? name : text, FV_CLASS_OF_THREADS);
+    r->is_work = r->threads != FV_NONE && import->call_path != FV_NONE;
     r->construct = is_omp ? construct_of(r->role, import->call_path != FV_NONE) : FV_CONSTRUCT_NONE;
     r->is_barrier = is_omp && (r->role == OTF2_REGION_ROLE_BARRIER || r->role == OTF2_REGION_ROLE_IMPLICIT_BARRIER);
+}
+
+/* The allocator's functions of our own archives are no functions of the program; those of other tools are. */
+static bool build_library(const struct fv_import *import, struct fv_import_region *r, const char *text,
+                          struct fv_defs *own)
+{
+    bool is_memory = r->role == OTF2_REGION_ROLE_ALLOCATE || r->role == OTF2_REGION_ROLE_REALLOCATE ||
+                     r->role == OTF2_REGION_ROLE_DEALLOCATE;
+
+    r->is_files = r->role == OTF2_REGION_ROLE_FILE_IO || r->role == OTF2_REGION_ROLE_FILE_IO_METADATA;
+    if (r->is_files)
+        r->library = fv_defs_function(own, text, FV_CLASS_OF_FILES);
+    else if (is_memory && import->call_path != FV_NONE)
+        r->library = fv_defs_function(own, text, FV_CLASS_OF_MEMORY);
+    return r->library != FV_NONE;
 }
 
 static void build_regions(struct fv_import *import, struct fv_defs *own)
@@ -232,9 +248,7 @@ static void build_regions(struct fv_import *import, struct fv_defs *own)
             r->neighbours = fv_call_info(name, FV_CLASS_OTHER).neighbour;
             r->calls_request = !strcmp(name, "MPI_Rput") || !strcmp(name, "MPI_Rget") ||
                                !strcmp(name, "MPI_Raccumulate") || !strcmp(name, "MPI_Rget_accumulate");
-        } else if (r->role == OTF2_REGION_ROLE_FILE_IO || r->role == OTF2_REGION_ROLE_FILE_IO_METADATA)
-            r->files = fv_defs_function(own, *text ? text : "?", FV_CLASS_OF_FILES);
-        else
+        } else if (!build_library(import, r, *text ? text : "?", own))
             build_waiting(import, r, text, own);
         r->module = module_of(&own->tree, fv_import_text(import, r->file), *text ? text : "?");
     }

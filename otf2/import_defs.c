@@ -132,7 +132,7 @@ static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringR
                                    .role = role,
                                    .paradigm = paradigm,
                                    .function = FV_NONE,
-                                   .files = FV_NONE,
+                                   .library = FV_NONE,
                                    .threads = FV_NONE,
                                    .module = FV_MODEL_NO_MODULE };
     return OTF2_CALLBACK_SUCCESS;

@@ -160,17 +160,18 @@ static void put_leave(struct fv_import_rank *r, struct fv_import_stream *s, uint
                                       .sent = event ? event->sent : 0 });
 }
 
-void fv_import_enter_files(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function, uint32_t node)
+void fv_import_enter_library(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_import_region *g,
+                             uint32_t node)
 {
-    s->files++;
-    put_enter(r, s, function, node);
+    s->files += g->is_files;
+    put_enter(r, s, g->library, node);
 }
 
-void fv_import_leave_files(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function,
-                           const struct fv_record *event)
+void fv_import_leave_library(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_import_region *g,
+                             const struct fv_record *event)
 {
-    s->files--;
-    put_leave(r, s, function, event);
+    s->files -= g->is_files;
+    put_leave(r, s, g->library, g->is_files ? event : NULL);
 }
 
 /* ---- operations ---- */

@@ -63,6 +63,30 @@ static uint32_t caller_of(const struct fv_import_rank *r, const struct fv_import
     return caller ? caller->node : 0;
 }
 
+/* What is no call of MPI begins, or ends. */
+static void put_region(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_import_region *g,
+                       bool begins, uint32_t node)
+{
+    struct fv_record m = { .kind = begins ? FV_REC_INSTANCE : FV_REC_INSTANCE_END,
+                           .op = begins ? g->construct : 1,
+                           .context = fv_import_path_in_all(r, node) };
+
+    if (g->is_work) {
+        m.kind = begins ? FV_REC_WORK_ENTER : FV_REC_WORK_LEAVE;
+        m.ref = fv_import_in_all(r, &r->import->numbers.functions, g->threads);
+    }
+    fv_import_put(r, s, m);
+}
+
+/* Of a function of the program our own archives say where it was called from, of all else what called it. */
+static uint32_t node_of(struct fv_import_rank *r, const struct fv_import_stream *s, const struct fv_import_region *g,
+                        uint32_t said)
+{
+    bool is_function = g->function == FV_NONE && g->library == FV_NONE && !g->is_work;
+
+    return is_function && !s->call ? fv_call_tree_node(r->import->tree, said, g->module, 0) : said;
+}
+
 /* `path`: the calling context of the call, + 1, where it is said; `context`: of what is entered. */
 static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region,
                   const struct fv_import_context *context, uint64_t path)
@@ -76,18 +100,16 @@ static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
         return;
     }
     spend(r, s);
-    if (g->files != FV_NONE)
-        fv_import_enter_files(r, s, g->files, said ? said->node : context ? caller_of(r, context) : node);
+    if (g->library != FV_NONE)
+        fv_import_enter_library(r, s, g, said ? said->node : context ? caller_of(r, context) : node);
     if (context || said)
-        node = context ? context->node : said->node;
+        node = context ? context->node : node_of(r, s, g, said->node);
     else if (g->function == FV_NONE && !is_again(s, region))
         node = node_below(r, s, g->module, 0);
     if (g->function != FV_NONE && !s->call)
         begin_call(r, s, g->function, node);
-    else if (!s->call && g->files == FV_NONE)
-        fv_import_put(r, s,
-                      (struct fv_record){
-                          .kind = FV_REC_INSTANCE, .op = g->construct, .context = fv_import_path_in_all(r, node) });
+    else if (!s->call && g->library == FV_NONE)
+        put_region(r, s, g, true, node);
     push(s, region, node);
     if (g->is_barrier)
         fv_import_enter_barrier(r, s);
@@ -106,14 +128,12 @@ static void pop(struct fv_import_rank *r, struct fv_import_stream *s, const stru
     if (s->bare > s->depth)
         fv_import_end_bare(r, s);
     s->depth--;
-    if (g->files != FV_NONE)
-        fv_import_leave_files(r, s, g->files, event);
+    if (g->library != FV_NONE)
+        fv_import_leave_library(r, s, g, event);
     else if (s->call == s->depth + 1)
         end_call(r, s, g->function);
     else if (!s->call)
-        fv_import_put(
-            r, s,
-            (struct fv_record){ .kind = FV_REC_INSTANCE_END, .op = 1, .context = fv_import_path_in_all(r, node) });
+        put_region(r, s, g, false, node);
 }
 
 /* Those inside of it that were not left are left with it; more than so many are not believed. */

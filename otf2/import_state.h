@@ -51,10 +51,12 @@ struct fv_import_region {
     uint32_t name, file, line, role, paradigm;
     uint32_t function;  /* of MPI, in the definitions; FV_NONE: it is none */
     uint32_t module;    /* that stands for it in call paths */
-    uint32_t files;     /* function for files; FV_NONE: it is none, or of MPI */
+    uint32_t library;   /* function for files, of our own archives also of the allocator; FV_NONE: it is neither */
     uint32_t threads;   /* function: where threads may wait for each other in it; FV_NONE */
     uint8_t construct;  /* enum fv_construct */
     bool is_barrier;    /* of OpenMP */
+    bool is_files;      /* its library function is for files */
+    bool is_work;       /* of our own archives: waits of threads and constructs of OpenMP, which are no functions */
     bool calls_request; /* MPI_Rput and its like: the operation has a request */
     bool neighbours;    /* a collective operation of neighbours in a topology alone */
 };
@@ -410,11 +412,11 @@ void fv_import_read_files(OTF2_GlobalDefReaderCallbacks *callbacks);
 void fv_import_build_files(struct fv_import *import, struct fv_defs *own);
 /* Something that was done to files. */
 void fv_import_file(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
-/* A region of a function for files is entered, or left: `event` may say more of it, NULL: it is left with another. */
-void fv_import_enter_files(struct fv_import_rank *rank, struct fv_import_stream *stream, uint32_t function,
-                           uint32_t node);
-void fv_import_leave_files(struct fv_import_rank *rank, struct fv_import_stream *stream, uint32_t function,
-                           const struct fv_record *event);
+/* A region of a library function is entered, or left: `event` may say more of it, NULL: it is left with another. */
+void fv_import_enter_library(struct fv_import_rank *rank, struct fv_import_stream *stream,
+                             const struct fv_import_region *region, uint32_t node);
+void fv_import_leave_library(struct fv_import_rank *rank, struct fv_import_stream *stream,
+                             const struct fv_import_region *region, const struct fv_record *event);
 /* The innermost region ends, and with it an operation that began there; at the end of the stream all. */
 void fv_import_end_bare(struct fv_import_rank *rank, struct fv_import_stream *stream);
 

@@ -129,8 +129,8 @@ struct fv_record {
  * 1; sent: bytes + 1. 0: not said. */
 
 /* Of archives also: aux of IO_OPEN: enum fv_file_mode_flags; received of IO_BEGIN: where in the file + 1, of IO_SEEK:
- * the new position + 1; op of INSTANCE: enum fv_construct; received of REGION_LEAVE: ns since it waits no more; context
- * of ACQUIRE, THREAD_CREATE and THREAD_JOIN: where; sent of THREAD_JOIN: ns of the call so far. */
+ * the new position + 1; op of INSTANCE and WORK_ENTER: enum fv_construct; received of REGION_LEAVE: ns since it waits
+ * no more; context of ACQUIRE, THREAD_CREATE and THREAD_JOIN: where; sent of THREAD_JOIN: ns of the call so far. */
 
 /* The locations of one rank are open together; `slot` is the index of the rank's thread in fv_def_rank. The
  * functions return false when the sink failed, which it has logged. */

@@ -45,6 +45,19 @@ static void see(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_
     t->header.end_ticks = ticks > t->header.end_ticks ? ticks : t->header.end_ticks;
 }
 
+/* To what threads do together it is as a function that is a construct. */
+static void work(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, uint64_t ticks)
+{
+    struct fv_transcript_thread *h = &t->threads[slot];
+    struct fv_record as = *m;
+    bool begins = m->kind == FV_REC_WORK_ENTER;
+
+    as.kind = begins ? FV_REC_INSTANCE : FV_REC_INSTANCE_END;
+    h->works += begins;
+    fv_transcript_together(t, slot, &as, ticks);
+    h->works -= !begins && h->works;
+}
+
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
 {
     struct fv_transcript *t = (struct fv_transcript *)(void *)sink;
@@ -86,6 +99,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
         if (!h->call.is_open)
             fv_transcript_event(t, h, slot, m->op ? FV_EV_RESUME : FV_EV_PAUSE, ticks, 0);
         break;
+    case FV_REC_WORK_ENTER:
+    case FV_REC_WORK_LEAVE: work(t, slot, m, ticks); break;
     case FV_REC_LIBRARY_ENTER:
     case FV_REC_LIBRARY_LEAVE: fv_transcript_files_call(t, h, m, ticks); break;
     default:

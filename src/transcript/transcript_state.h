@@ -54,6 +54,7 @@ struct fv_transcript_thread {
     size_t open_room;
     struct fv_transcript_function *open;
     size_t depth, depth_room;
+    size_t works; /* constructs of OpenMP that it is in and that are no functions */
     struct fv_transcript_count {
         uint64_t first, last, in_mpi, entered; /* counts; entered: when the call at hand began, ... */
         uint64_t first_at, last_at;            /* ticks; 0: it was not counted */
@@ -189,6 +190,12 @@ void fv_transcript_event(struct fv_transcript *t, struct fv_transcript_thread *h
 void fv_transcript_lasting(struct fv_transcript *t, struct fv_transcript_thread *h, enum fv_event_kind kind,
                            uint64_t begin, uint64_t end, uint64_t *field);
 void fv_transcript_events(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+
+/* Functions and constructs that it is in. */
+static inline size_t fv_transcript_depth(const struct fv_transcript_thread *h)
+{
+    return h->depth + h->works;
+}
 
 static inline uint32_t fv_transcript_slot(const struct fv_transcript *t, const struct fv_transcript_thread *h)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Files in OTF2 archives: of Score-P's as python3-otf2 counts them (foreign.json), of archives that files.c writes, of our
-own as their rank files have them; in the viewer."""
+own as their rank files have them, with what else is no function of the program; in the viewer."""
 import json
 import os
 import subprocess
@@ -266,6 +266,44 @@ def own(tap):
         equal('functions', again['instrumented'], [])
 
 
+FUNCTIONS = """#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile double x;
+__attribute__((noinline)) static void inner(void) { for (int i = 0; i < 200000; i++) x += i; void *volatile p = malloc(9); free(p); }
+__attribute__((noinline)) static void outer(void) { for (int i = 0; i < 5; i++) inner(); x += 1; }
+static void *thread(void *a) { usleep(300000); return a; }
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, NULL, thread, NULL);
+    outer();
+    return pthread_join(other, NULL);
+}
+"""
+
+
+def own_functions(tap):
+    with tap.test('our own: functions under their own names; what the allocator and waits of threads are is none'):
+        place = harness.scratch('functions')
+        program, directory = os.path.join(place, 'program'), os.path.join(place, 'e')
+        with open(program + '.c', 'w') as f:
+            f.write(FUNCTIONS)
+        harness.run(['cc', '-O1', '-g', '-finstrument-functions', program + '.c', '-o', program, '-lpthread']).ended(0)
+        options = ['--functions', '--threads', '--memory=calls', '--trace', '--sample=off']
+        run = [harness.FVMPI, 'run', '-q', *options, '-o', directory, '--mpi', 'serial', program]
+        harness.run(run, directory=directory).ended(0)
+        harness.run([FVUNIFY, '-q', directory]).ended(0)
+        anchor = os.path.join(directory, 'traces.otf2')
+        calls = lambda of: {f['function']: f['calls'] for f in of['instrumented']}  # noqa: E731
+        wanted = calls(report_of(directory))
+        equal('recorded', wanted, {'main': 1, 'outer': 1, 'inner': 5, 'thread': 1})
+        equal('read back', calls(report_of(anchor)), wanted)
+        rows = in_viewer(anchor)
+        equal('functions', {name for name, row in rows.items() if row[0] == 'function'}, set(wanted))
+        check(rows['malloc'][0] == 'memory' and rows['malloc'][1] >= 5, '{}', rows)
+        equal('waits', rows['pthread_join'], ('threads', 1))
+
+
 def main():
     tap = harness.Tap()
     if not os.path.exists(FVUNIFY + '-serial'):
@@ -275,6 +313,7 @@ def main():
     foreign(tap)
     made(tap)
     own(tap)
+    own_functions(tap)
     tap.done()
 
 
