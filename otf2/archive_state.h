@@ -82,6 +82,9 @@ enum {
     FV_ATTRIBUTE_MPI_TIME,
     FV_ATTRIBUTE_MPI_CALLS,
     FV_ATTRIBUTE_MPI_BYTES,
+    FV_ATTRIBUTE_IO_HANDLE,
+    FV_ATTRIBUTE_IO_FAILED,
+    FV_ATTRIBUTE_IO_BYTES,
 };
 
 /* archive_error.c. Logs once; false if it is an error. */

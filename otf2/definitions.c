@@ -535,6 +535,11 @@ static void write_attributes(struct writing *w)
                                     OTF2_TYPE_UINT64 },
         [FV_ATTRIBUTE_MPI_CALLS] = { "fvmpi::mpi_calls", "MPI calls that ended in it", OTF2_TYPE_UINT64 },
         [FV_ATTRIBUTE_MPI_BYTES] = { "fvmpi::mpi_bytes", "bytes that these calls sent and received", OTF2_TYPE_UINT64 },
+        [FV_ATTRIBUTE_IO_HANDLE] = { "fvmpi::io_handle", "what the function for files is about, if no event says it",
+                                     OTF2_TYPE_IO_HANDLE },
+        [FV_ATTRIBUTE_IO_FAILED] = { "fvmpi::io_failed", "1: it failed, 0: it did not; if no event says it",
+                                     OTF2_TYPE_UINT8 },
+        [FV_ATTRIBUTE_IO_BYTES] = { "fvmpi::io_bytes", "bytes that it maps, or asks for", OTF2_TYPE_UINT64 },
     };
 
     for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++)

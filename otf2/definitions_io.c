@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files in an archive's global definitions: what the functions that use them are of, the files, and what was opened. */
 #include "otf2/definitions_state.h"
+#include "otf2/files.h"
+#include "trace/io_words.h"
+
+#include <stdio.h>
 
 static const struct {
     const char *identification, *name; /* the first as OTF2 recommends it */
@@ -56,14 +60,36 @@ static void write_handle(struct writing *w, uint32_t id, OTF2_IoParadigmRef para
                                                                    fv_io_status(h->mode)));
 }
 
+static void write_property(struct writing *w, uint32_t id, const char *name, const char *value)
+{
+    const OTF2_AttributeValue of = { .stringRef = text(w, value) };
+
+    check(w, OTF2_GlobalDefWriter_WriteIoFileProperty(w->w, id, text(w, name), OTF2_TYPE_STRING, of));
+}
+
+static void write_file(struct writing *w, uint32_t id)
+{
+    const struct fv_def_file *f = &w->d->files[id];
+    uint32_t name = text(w, f->name), node = fv_writing_node(w, f->host);
+    const char *system = fv_filesystem_name(f->filesystem);
+    char number[24];
+
+    check(w, f->kind == FV_IO_KIND_DIRECTORY ? OTF2_GlobalDefWriter_WriteIoDirectory(w->w, id, name, node)
+                                             : OTF2_GlobalDefWriter_WriteIoRegularFile(w->w, id, name, node));
+    if (f->kind > FV_IO_KIND_DIRECTORY && f->kind < FV_IO_KINDS)
+        write_property(w, id, FV_ARCHIVE_KIND, fv_enum_word(&fv_io_kind_enum, f->kind));
+    snprintf(number, sizeof(number), "0x%llx", (unsigned long long)f->filesystem);
+    if (f->filesystem)
+        write_property(w, id, FV_ARCHIVE_FILESYSTEM, system ? system : number);
+}
+
 void fv_writing_files(struct writing *w)
 {
     OTF2_IoParadigmRef numbers[FV_DEF_IO_KINDS];
 
     write_paradigms(w, numbers);
     for (uint32_t i = 0; i < w->d->file_count; i++)
-        check(w, OTF2_GlobalDefWriter_WriteIoRegularFile(w->w, i, text(w, w->d->files[i].name),
-                                                         fv_writing_node(w, w->d->files[i].host)));
+        write_file(w, i);
     for (uint32_t i = 0; i < w->d->handle_count; i++)
         write_handle(w, i, numbers[w->d->handles[i].kind]);
 }

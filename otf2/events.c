@@ -168,6 +168,17 @@ static OTF2_ErrorCode put_library_enter(struct fv_archive *a, const struct fv_wr
     return enter(a, w, FV_CALLING_CALL, r, r->ref, r->context);
 }
 
+static OTF2_ErrorCode put_library_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+{
+    if (r->aux)
+        OTF2_AttributeList_AddIoHandleRef(a->attributes, FV_ATTRIBUTE_IO_HANDLE, r->aux - 1);
+    if (r->op)
+        OTF2_AttributeList_AddUint8(a->attributes, FV_ATTRIBUTE_IO_FAILED, r->op == 2);
+    if (r->sent)
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_IO_BYTES, r->sent - 1);
+    return leave(a, w, r, r->ref);
+}
+
 static OTF2_ErrorCode put_sample(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
 {
     uint32_t path = a->context_of_node[r->context];
@@ -320,7 +331,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_MEMORY: return put_whole(w, NULL, r, fv_memory_class(a) + a->memory_metric[r->ref]);
     case FV_REC_EVENT_COUNT: return put_whole(w, NULL, r, a->metric_of[r->ref][r->op] - 1);
     case FV_REC_LIBRARY_ENTER: return put_library_enter(a, writer, r);
-    case FV_REC_LIBRARY_LEAVE: return leave(a, writer, r, r->ref);
+    case FV_REC_LIBRARY_LEAVE: return put_library_leave(a, writer, r);
     case FV_REC_WORK_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, r->context);
     case FV_REC_WORK_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_SECTION_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, 0);
@@ -332,6 +343,10 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_IO_BEGIN:
     case FV_REC_IO_ISSUED:
     case FV_REC_IO_END: return put_io(a, w, r);
+    case FV_REC_IO_CANCEL: /* only archives have these */
+    case FV_REC_IO_SAME:
+    case FV_REC_IO_DELETE:
+    case FV_REC_IO_LOCK: return OTF2_SUCCESS;
     default: return put_message(a, w, r);
     }
 }

@@ -363,10 +363,16 @@ static bool open_archive(struct fv_import *import, const struct fv_transport *t)
     return !fv_transport_any(t, !import->reader);
 }
 
+static void further(OTF2_GlobalDefReaderCallbacks *callbacks)
+{
+    fv_import_read_metrics(callbacks);
+    fv_import_read_files(callbacks);
+}
+
 static bool read_archive(struct fv_import *import, const struct fv_transport *t)
 {
     OTF2_Reader_GetTraceId(import->reader, &import->trace_id);
-    if (!fv_import_read_definitions(import, fv_import_read_metrics)) {
+    if (!fv_import_read_definitions(import, further)) {
         if (!t->rank)
             fv_log("%s: a definition cannot be read%s%s; the archive is damaged", import->anchor,
                    *import->words ? ": " : "", import->words);

@@ -215,8 +215,24 @@ static void build_waiting(const struct fv_import *import, struct fv_import_regio
 
     if (is_omp || r->paradigm == OTF2_PARADIGM_PTHREAD)
         r->threads = fv_defs_function(own, is_omp ? name : text, FV_CLASS_OF_THREADS);
+    r->is_work = r->threads != FV_NONE && import->call_path != FV_NONE;
     r->construct = is_omp ? construct_of(r->role, import->call_path != FV_NONE) : FV_CONSTRUCT_NONE;
     r->is_barrier = is_omp && (r->role == OTF2_REGION_ROLE_BARRIER || r->role == OTF2_REGION_ROLE_IMPLICIT_BARRIER);
+}
+
+/* The allocator's functions of our own archives are no functions of the program; those of other tools are. */
+static bool build_library(const struct fv_import *import, struct fv_import_region *r, const char *text,
+                          struct fv_defs *own)
+{
+    bool is_memory = r->role == OTF2_REGION_ROLE_ALLOCATE || r->role == OTF2_REGION_ROLE_REALLOCATE ||
+                     r->role == OTF2_REGION_ROLE_DEALLOCATE;
+
+    r->is_files = r->role == OTF2_REGION_ROLE_FILE_IO || r->role == OTF2_REGION_ROLE_FILE_IO_METADATA;
+    if (r->is_files)
+        r->library = fv_defs_function(own, text, FV_CLASS_OF_FILES);
+    else if (is_memory && import->call_path != FV_NONE)
+        r->library = fv_defs_function(own, text, FV_CLASS_OF_MEMORY);
+    return r->library != FV_NONE;
 }
 
 static void build_regions(struct fv_import *import, struct fv_defs *own)
@@ -232,11 +248,12 @@ static void build_regions(struct fv_import *import, struct fv_defs *own)
             r->neighbours = fv_call_info(name, FV_CLASS_OTHER).neighbour;
             r->calls_request = !strcmp(name, "MPI_Rput") || !strcmp(name, "MPI_Rget") ||
                                !strcmp(name, "MPI_Raccumulate") || !strcmp(name, "MPI_Rget_accumulate");
-        } else
+        } else if (!build_library(import, r, *text ? text : "?", own))
             build_waiting(import, r, text, own);
         r->module = module_of(&own->tree, fv_import_text(import, r->file), *text ? text : "?");
     }
     import->any_call = fv_defs_function(own, "MPI (no region)", FV_CLASS_OTHER);
+    import->any_files = fv_defs_function(own, "I/O (no region)", FV_CLASS_OF_FILES);
 }
 
 static uint32_t node_of_context(const struct fv_import *import, struct fv_defs *own, const struct fv_import_context *c)
@@ -278,7 +295,7 @@ static void build_contexts(struct fv_import *import, struct fv_defs *own)
     free(way);
 }
 
-/* ---- communicators, windows, files ---- */
+/* ---- communicators, windows ---- */
 
 /* Its group in MPI; NULL: it has none. */
 static const struct fv_import_group *group_of(const struct fv_import *import, uint32_t ref)
@@ -376,33 +393,6 @@ static void build_windows(struct fv_import *import, struct fv_defs *own)
     }
 }
 
-static uint32_t kind_of(const struct fv_import *import, uint32_t paradigm)
-{
-    const struct fv_import_io_paradigm *p = fv_import_get(import, FV_IMPORT_IO_PARADIGM, paradigm);
-    const char *name = p ? fv_import_text(import, p->identification) : "";
-
-    return !strcmp(name, "MPI-IO") ? FV_DEF_IO_MPI : !strcmp(name, "ISOC") ? FV_DEF_IO_STDIO : FV_DEF_IO_POSIX;
-}
-
-static void build_handles(struct fv_import *import, struct fv_defs *own)
-{
-    for (uint32_t i = 0; i < import->tables[FV_IMPORT_HANDLE].count; i++) {
-        struct fv_import_handle *h = fv_import_at(import, FV_IMPORT_HANDLE, i);
-        const struct fv_import_file *f = fv_import_get(import, FV_IMPORT_FILE, h->file);
-        const struct fv_import_comm *c = fv_import_get(import, FV_IMPORT_COMM, h->comm);
-        const struct fv_def_file file = { fv_import_text(import, f ? f->name : h->name), "" };
-        uint32_t kind = kind_of(import, h->paradigm), comm = c ? c->number : FV_NONE;
-        bool together = kind == FV_DEF_IO_MPI && comm != FV_NONE && !(own->comms[comm].flags & FV_COMM_SELF);
-
-        h->number = fv_defs_add_handle(own, &(struct fv_def_handle){ .file = fv_defs_add_file_name(own, &file),
-                                                                     .comm = comm,
-                                                                     .occurrence = i,
-                                                                     .owner = together ? FV_NOBODY : 0,
-                                                                     .kind = kind,
-                                                                     .origin = { 0, i } });
-    }
-}
-
 /* Groups that windows are synchronised with; each is made, or found. */
 void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs)
 {
@@ -439,9 +429,13 @@ void fv_import_build(struct fv_import *import, struct fv_defs *own)
     for (uint32_t i = 0; i < import->tables[FV_IMPORT_COMM].count; i++)
         build_comm(import, own, fv_import_at(import, FV_IMPORT_COMM, i), i);
     build_windows(import, own);
-    build_handles(import, own);
+    fv_import_build_files(import, own);
     fv_import_number_groups(import, own);
     import->cpu_time = find_attribute(import, "fvmpi::cpu_time");
+    import->io_handle = find_attribute(import, "fvmpi::io_handle");
+    import->io_failed = find_attribute(import, "fvmpi::io_failed");
+    import->io_bytes = find_attribute(import, "fvmpi::io_bytes");
+    import->io_offset = find_attribute(import, "Offset");
 }
 
 /* ---- ranks, once they have been looked at ---- */

@@ -132,6 +132,7 @@ static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringR
                                    .role = role,
                                    .paradigm = paradigm,
                                    .function = FV_NONE,
+                                   .library = FV_NONE,
                                    .threads = FV_NONE,
                                    .module = FV_MODEL_NO_MODULE };
     return OTF2_CALLBACK_SUCCESS;
@@ -219,33 +220,6 @@ static OTF2_CallbackCode on_window(void *data, OTF2_RmaWinRef self, OTF2_StringR
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_file(void *data, OTF2_IoFileRef self, OTF2_StringRef name, OTF2_SystemTreeNodeRef scope)
-{
-    (void)scope;
-    ((struct fv_import_file *)fv_import_row(data, FV_IMPORT_FILE, self))->name = name;
-    return OTF2_CALLBACK_SUCCESS;
-}
-
-static OTF2_CallbackCode on_io_paradigm(void *data, OTF2_IoParadigmRef self, OTF2_StringRef identification,
-                                        OTF2_StringRef name, OTF2_IoParadigmClass class, OTF2_IoParadigmFlag flags,
-                                        uint8_t count, const OTF2_IoParadigmProperty *properties,
-                                        const OTF2_Type *types, const OTF2_AttributeValue *values)
-{
-    (void)name, (void)class, (void)flags, (void)count, (void)properties, (void)types, (void)values;
-    ((struct fv_import_io_paradigm *)fv_import_row(data, FV_IMPORT_IO_PARADIGM, self))->identification = identification;
-    return OTF2_CALLBACK_SUCCESS;
-}
-
-static OTF2_CallbackCode on_handle(void *data, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file,
-                                   OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm,
-                                   OTF2_IoHandleRef parent)
-{
-    (void)flags, (void)parent;
-    *(struct fv_import_handle *)fv_import_row(data, FV_IMPORT_HANDLE, self) =
-        (struct fv_import_handle){ name, file, paradigm, comm, FV_NONE };
-    return OTF2_CALLBACK_SUCCESS;
-}
-
 static OTF2_CallbackCode on_place(void *data, OTF2_SourceCodeLocationRef self, OTF2_StringRef file, uint32_t line)
 {
     *(struct fv_import_place *)fv_import_row(data, FV_IMPORT_PLACE, self) = (struct fv_import_place){ file, line };
@@ -283,10 +257,6 @@ static OTF2_GlobalDefReaderCallbacks *new_callbacks(void)
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
     OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
     OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, on_window);
-    OTF2_GlobalDefReaderCallbacks_SetIoRegularFileCallback(c, on_file);
-    OTF2_GlobalDefReaderCallbacks_SetIoDirectoryCallback(c, on_file);
-    OTF2_GlobalDefReaderCallbacks_SetIoParadigmCallback(c, on_io_paradigm);
-    OTF2_GlobalDefReaderCallbacks_SetIoHandleCallback(c, on_handle);
     OTF2_GlobalDefReaderCallbacks_SetSourceCodeLocationCallback(c, on_place);
     OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, on_context);
     OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, on_attribute);

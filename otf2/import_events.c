@@ -57,9 +57,31 @@ EVENT(enter, OTF2_RegionRef region)
     return ADD(.kind = FV_REC_ENTER, .ref = region, .id = path);
 }
 
+/* What our own archives say of a call of a function for files where no other event does (import_files.c). */
+static struct fv_record leaving(const struct fv_import *import, unsigned kind, uint32_t ref,
+                                const OTF2_AttributeList *attributes)
+{
+    struct fv_record m = { .kind = (uint8_t)kind, .ref = ref };
+    uint32_t handle;
+    uint64_t bytes;
+    uint8_t failed;
+
+    if (import->io_handle != FV_NONE &&
+        OTF2_AttributeList_GetIoHandleRef(attributes, import->io_handle, &handle) == OTF2_SUCCESS)
+        m.aux = handle + 1;
+    if (import->io_failed != FV_NONE &&
+        OTF2_AttributeList_GetUint8(attributes, import->io_failed, &failed) == OTF2_SUCCESS)
+        m.op = failed ? 2 : 1;
+    if (import->io_bytes != FV_NONE &&
+        OTF2_AttributeList_GetUint64(attributes, import->io_bytes, &bytes) == OTF2_SUCCESS)
+        m.sent = bytes + 1;
+    return m;
+}
+
 EVENT(leave, OTF2_RegionRef region)
 {
-    return ADD(.kind = FV_REC_LEAVE, .ref = region);
+    (void)location, (void)position;
+    return add(data, time, leaving(((struct fv_import_stream *)data)->import, FV_REC_LEAVE, region, attributes));
 }
 
 EVENT(context_enter, OTF2_CallingContextRef context, uint32_t distance)
@@ -70,7 +92,9 @@ EVENT(context_enter, OTF2_CallingContextRef context, uint32_t distance)
 
 EVENT(context_leave, OTF2_CallingContextRef context)
 {
-    return ADD(.kind = FV_RAW_CONTEXT_LEAVE, .ref = context);
+    (void)location, (void)position;
+    return add(data, time,
+               leaving(((struct fv_import_stream *)data)->import, FV_RAW_CONTEXT_LEAVE, context, attributes));
 }
 
 EVENT(context_sample, OTF2_CallingContextRef context, uint32_t distance, OTF2_InterruptGeneratorRef generator)
@@ -259,8 +283,8 @@ EVENT(rma_complete_remote, OTF2_RmaWinRef window, uint64_t id)
 
 EVENT(io_open, OTF2_IoHandleRef handle, OTF2_IoAccessMode mode, OTF2_IoCreationFlag creation, OTF2_IoStatusFlag status)
 {
-    (void)mode, (void)creation, (void)status;
-    return ADD(.kind = FV_REC_IO_OPEN, .ref = handle);
+    (void)creation;
+    return ADD(.kind = FV_REC_IO_OPEN, .ref = handle, .aux = fv_import_mode(mode, status));
 }
 
 EVENT(io_close, OTF2_IoHandleRef handle)
@@ -270,14 +294,18 @@ EVENT(io_close, OTF2_IoHandleRef handle)
 
 EVENT(io_seek, OTF2_IoHandleRef handle, int64_t offset, OTF2_IoSeekOption whence, uint64_t result)
 {
-    (void)result;
-    return ADD(.kind = FV_REC_IO_SEEK, .ref = handle, .op = whence, .sent = (uint64_t)offset);
+    return ADD(.kind = FV_REC_IO_SEEK, .ref = handle, .op = whence, .sent = (uint64_t)offset, .received = result + 1);
 }
 
 EVENT(io_begin, OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags, uint64_t bytes,
       uint64_t id)
 {
-    return ADD(.kind = FV_REC_IO_BEGIN, .ref = handle, .sent = bytes, .id = id,
+    const struct fv_import *import = ((struct fv_import_stream *)data)->import;
+    uint64_t offset = UINT64_MAX;
+
+    if (import->io_offset != FV_NONE)
+        OTF2_AttributeList_GetUint64(attributes, import->io_offset, &offset);
+    return ADD(.kind = FV_REC_IO_BEGIN, .ref = handle, .sent = bytes, .id = id, .received = offset + 1,
                .op = (uint8_t)((mode == OTF2_IO_OPERATION_MODE_WRITE ? FV_IO_WRITE : 0) |
                                (mode == OTF2_IO_OPERATION_MODE_FLUSH ? FV_IO_FLUSH : 0) |
                                (flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING ? FV_IO_ASYNC : 0) |
@@ -292,6 +320,29 @@ EVENT(io_issued, OTF2_IoHandleRef handle, uint64_t id)
 EVENT(io_end, OTF2_IoHandleRef handle, uint64_t bytes, uint64_t id)
 {
     return ADD(.kind = FV_REC_IO_END, .ref = handle, .sent = bytes, .id = id);
+}
+
+EVENT(io_cancelled, OTF2_IoHandleRef handle, uint64_t id)
+{
+    return ADD(.kind = FV_REC_IO_CANCEL, .ref = handle, .id = id);
+}
+
+EVENT(io_same, OTF2_IoHandleRef handle, OTF2_IoHandleRef other, OTF2_IoStatusFlag status)
+{
+    (void)status;
+    return ADD(.kind = FV_REC_IO_SAME, .ref = handle, .aux = other);
+}
+
+EVENT(io_delete, OTF2_IoParadigmRef paradigm, OTF2_IoFileRef file)
+{
+    (void)paradigm;
+    return ADD(.kind = FV_REC_IO_DELETE, .ref = file);
+}
+
+EVENT(io_lock, OTF2_IoHandleRef handle, OTF2_LockType type)
+{
+    (void)type;
+    return ADD(.kind = FV_REC_IO_LOCK, .ref = handle);
 }
 
 /* ---- threads ---- */
@@ -432,6 +483,12 @@ static void set_windows_and_files(OTF2_EvtReaderCallbacks *c)
     OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(c, on_io_begin);
     OTF2_EvtReaderCallbacks_SetIoOperationIssuedCallback(c, on_io_issued);
     OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(c, on_io_end);
+    OTF2_EvtReaderCallbacks_SetIoOperationCancelledCallback(c, on_io_cancelled);
+    OTF2_EvtReaderCallbacks_SetIoDuplicateHandleCallback(c, on_io_same);
+    OTF2_EvtReaderCallbacks_SetIoDeleteFileCallback(c, on_io_delete);
+    OTF2_EvtReaderCallbacks_SetIoAcquireLockCallback(c, on_io_lock);
+    OTF2_EvtReaderCallbacks_SetIoReleaseLockCallback(c, on_io_lock);
+    OTF2_EvtReaderCallbacks_SetIoTryLockCallback(c, on_io_lock);
 }
 
 static void set_threads(OTF2_EvtReaderCallbacks *c)

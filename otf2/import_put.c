@@ -7,6 +7,14 @@ uint32_t fv_import_in_all(const struct fv_import_rank *r, const struct fv_number
     return r->survey ? fv_numbers_get(numbers, own) : own;
 }
 
+uint32_t fv_import_find(const struct fv_import_rank *r, uint32_t own, const struct fv_numbers *numbers)
+{
+    uint32_t number = own == FV_NONE ? FV_NONE : fv_import_in_all(r, numbers, own);
+
+    FV_IMPORT_ODD(r->import, no_reference, number == FV_NONE);
+    return number;
+}
+
 /* Those that the first pass did not see, of a damaged file, are not known. */
 uint32_t fv_import_path_in_all(const struct fv_import_rank *r, uint32_t own)
 {

@@ -56,6 +56,37 @@ static bool is_again(const struct fv_import_stream *s, uint32_t region)
     return s->depth && (s->open[s->depth - 1].region == region || s->depth >= FV_IMPORT_DEPTH);
 }
 
+static uint32_t caller_of(const struct fv_import_rank *r, const struct fv_import_context *context)
+{
+    const struct fv_import_context *caller = fv_import_get(r->import, FV_IMPORT_CONTEXT, context->parent);
+
+    return caller ? caller->node : 0;
+}
+
+/* What is no call of MPI begins, or ends. */
+static void put_region(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_import_region *g,
+                       bool begins, uint32_t node)
+{
+    struct fv_record m = { .kind = begins ? FV_REC_INSTANCE : FV_REC_INSTANCE_END,
+                           .op = begins ? g->construct : 1,
+                           .context = fv_import_path_in_all(r, node) };
+
+    if (g->is_work) {
+        m.kind = begins ? FV_REC_WORK_ENTER : FV_REC_WORK_LEAVE;
+        m.ref = fv_import_in_all(r, &r->import->numbers.functions, g->threads);
+    }
+    fv_import_put(r, s, m);
+}
+
+/* Of a function of the program our own archives say where it was called from, of all else what called it. */
+static uint32_t node_of(struct fv_import_rank *r, const struct fv_import_stream *s, const struct fv_import_region *g,
+                        uint32_t said)
+{
+    bool is_function = g->function == FV_NONE && g->library == FV_NONE && !g->is_work;
+
+    return is_function && !s->call ? fv_call_tree_node(r->import->tree, said, g->module, 0) : said;
+}
+
 /* `path`: the calling context of the call, + 1, where it is said; `context`: of what is entered. */
 static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region,
                   const struct fv_import_context *context, uint64_t path)
@@ -69,22 +100,23 @@ static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
         return;
     }
     spend(r, s);
+    if (g->library != FV_NONE)
+        fv_import_enter_library(r, s, g, said ? said->node : context ? caller_of(r, context) : node);
     if (context || said)
-        node = context ? context->node : said->node;
+        node = context ? context->node : node_of(r, s, g, said->node);
     else if (g->function == FV_NONE && !is_again(s, region))
         node = node_below(r, s, g->module, 0);
     if (g->function != FV_NONE && !s->call)
         begin_call(r, s, g->function, node);
-    else if (!s->call)
-        fv_import_put(r, s,
-                      (struct fv_record){
-                          .kind = FV_REC_INSTANCE, .op = g->construct, .context = fv_import_path_in_all(r, node) });
+    else if (!s->call && g->library == FV_NONE)
+        put_region(r, s, g, true, node);
     push(s, region, node);
     if (g->is_barrier)
         fv_import_enter_barrier(r, s);
 }
 
-static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
+/* `event` may say more of it; NULL: nothing does. */
+static void pop(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *event)
 {
     const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, s->open[s->depth - 1].region);
 
@@ -93,18 +125,20 @@ static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
     spend(r, s);
     if (g->is_barrier)
         fv_import_leave_barrier(r, s);
+    if (s->bare > s->depth)
+        fv_import_end_bare(r, s);
     s->depth--;
-    if (s->call == s->depth + 1)
+    if (g->library != FV_NONE)
+        fv_import_leave_library(r, s, g, event);
+    else if (s->call == s->depth + 1)
         end_call(r, s, g->function);
     else if (!s->call)
-        fv_import_put(
-            r, s,
-            (struct fv_record){ .kind = FV_REC_INSTANCE_END, .op = 1, .context = fv_import_path_in_all(r, node) });
+        put_region(r, s, g, false, node);
 }
 
 /* Those inside of it that were not left are left with it; more than so many are not believed. */
 #define INSIDE_MOST 1024
-static void leave(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region)
+static void leave(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region, const struct fv_record *event)
 {
     size_t at = s->depth, least = at > INSIDE_MOST ? at - INSIDE_MOST : 0;
 
@@ -113,7 +147,7 @@ static void leave(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
     at = at > least ? at : 0;
     FV_IMPORT_ODD(r->import, unbalanced, at ? s->depth - at : 1);
     while (at && s->depth >= at)
-        pop(r, s);
+        pop(r, s, s->depth == at ? event : NULL);
 }
 
 static void in_context(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
@@ -126,7 +160,7 @@ static void in_context(struct fv_import_rank *r, struct fv_import_stream *s, con
     else if (m->kind == FV_RAW_CONTEXT_ENTER)
         enter(r, s, region, c, 0);
     else
-        leave(r, s, region);
+        leave(r, s, region, m);
 }
 
 /* Of the call that the thread is in; NULL: it has none. */
@@ -144,34 +178,18 @@ static bool is_of_neighbours(const struct fv_import_rank *r, const struct fv_imp
 
 /* ---- references ---- */
 
-/* The thing's number in the definitions of all. */
-static uint32_t find(struct fv_import_rank *r, uint32_t own, const struct fv_numbers *numbers)
-{
-    uint32_t number = own == FV_NONE ? FV_NONE : fv_import_in_all(r, numbers, own);
-
-    FV_IMPORT_ODD(r->import, no_reference, number == FV_NONE);
-    return number;
-}
-
 static uint32_t comm_of(struct fv_import_rank *r, uint32_t ref)
 {
     const struct fv_import_comm *c = fv_import_get(r->import, FV_IMPORT_COMM, ref);
 
-    return find(r, c ? c->number : FV_NONE, &r->import->numbers.comms);
+    return fv_import_find(r, c ? c->number : FV_NONE, &r->import->numbers.comms);
 }
 
 static uint32_t window_of(struct fv_import_rank *r, uint32_t ref)
 {
     const struct fv_import_window *w = fv_import_get(r->import, FV_IMPORT_WINDOW, ref);
 
-    return find(r, w ? w->number : FV_NONE, &r->import->numbers.windows);
-}
-
-static uint32_t handle_of(struct fv_import_rank *r, uint32_t ref)
-{
-    const struct fv_import_handle *h = fv_import_get(r->import, FV_IMPORT_HANDLE, ref);
-
-    return find(r, h ? h->number : FV_NONE, &r->import->numbers.handles);
+    return fv_import_find(r, w ? w->number : FV_NONE, &r->import->numbers.windows);
 }
 
 /* ---- messages ---- */
@@ -268,7 +286,7 @@ static void collective(struct fv_import_rank *r, struct fv_import_stream *s, con
     end_collective(r, s, m, begun.tag, begun.neighbour);
 }
 
-/* ---- windows and files ---- */
+/* ---- windows ---- */
 
 static bool group_of(struct fv_import_rank *r, const struct fv_record *m, uint32_t *out)
 {
@@ -310,15 +328,6 @@ static void window(struct fv_import_rank *r, struct fv_import_stream *s, const s
     fv_import_put(r, s, out);
 }
 
-static void file(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
-{
-    struct fv_record out = *m;
-
-    out.ref = handle_of(r, m->ref);
-    if (out.ref != FV_NONE)
-        fv_import_put(r, s, out);
-}
-
 /* ---- events ---- */
 
 /* Those that belong into a call of MPI. */
@@ -358,7 +367,7 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
 {
     switch (m->kind) {
     case FV_REC_ENTER: enter(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref), NULL, m->id); return;
-    case FV_REC_LEAVE: leave(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref)); return;
+    case FV_REC_LEAVE: leave(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref), m); return;
     case FV_RAW_CONTEXT_ENTER:
     case FV_RAW_CONTEXT_LEAVE: in_context(r, s, m); return;
     case FV_RAW_SAMPLE: fv_import_sample(r, s, m); return;
@@ -369,7 +378,7 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_REC_PROGRAM_BEGIN: /* told when the rank is opened */ r->program = m->ref; return;
     case FV_REC_PROGRAM_END:
         while (s->depth)
-            pop(r, s);
+            pop(r, s, NULL);
         end_program(r, s, m->id, !process_of(r) || process_of(r)->state); /* ours say only the code of MPI_Abort */
         return;
     case FV_REC_IO_OPEN:
@@ -377,7 +386,11 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_REC_IO_SEEK:
     case FV_REC_IO_BEGIN:
     case FV_REC_IO_ISSUED:
-    case FV_REC_IO_END: file(r, s, m); return;
+    case FV_REC_IO_END:
+    case FV_REC_IO_CANCEL:
+    case FV_REC_IO_SAME:
+    case FV_REC_IO_DELETE:
+    case FV_REC_IO_LOCK: fv_import_file(r, s, m); return;
     default: break;
     }
     if (FV_RECORD_IS_OF_THREAD(m->kind)) {
@@ -510,7 +523,9 @@ static void end_stream(struct fv_import_rank *r, struct fv_import_stream *s, uin
 {
     FV_IMPORT_ODD(r->import, unbalanced, r->failed ? 0 : s->depth);
     while (s->depth && !r->failed)
-        pop(r, s);
+        pop(r, s, NULL);
+    if (s->bare && !r->failed)
+        fv_import_end_bare(r, s);
     if (!slot && !r->ended && !r->failed) {
         s->now = r->survey && r->survey->last_ns > s->now ? r->survey->last_ns : s->now;
         end_program(r, s, 0, true);

@@ -2,7 +2,7 @@
 /* What is kept of an archive that is read; shared by the parts of import.h: import.c opens and closes, import_defs.c
  * reads the definitions, import_build.c makes them struct fv_defs, import_events.c reads events as records in the
  * archive's numbers, import_rank.c follows a rank through them, import_put.c hands them on, import_threads.c what its
- * threads do together, import_metrics.c metrics, import_survey.c is the first pass. */
+ * threads do together, import_metrics.c metrics, import_files.c files, import_survey.c is the first pass. */
 #ifndef FV_IMPORT_STATE_H
 #define FV_IMPORT_STATE_H
 
@@ -51,9 +51,12 @@ struct fv_import_region {
     uint32_t name, file, line, role, paradigm;
     uint32_t function;  /* of MPI, in the definitions; FV_NONE: it is none */
     uint32_t module;    /* that stands for it in call paths */
+    uint32_t library;   /* function for files, of our own archives also of the allocator; FV_NONE: it is neither */
     uint32_t threads;   /* function: where threads may wait for each other in it; FV_NONE */
     uint8_t construct;  /* enum fv_construct */
     bool is_barrier;    /* of OpenMP */
+    bool is_files;      /* its library function is for files */
+    bool is_work;       /* of our own archives: waits of threads and constructs of OpenMP, which are no functions */
     bool calls_request; /* MPI_Rput and its like: the operation has a request */
     bool neighbours;    /* a collective operation of neighbours in a topology alone */
 };
@@ -86,9 +89,14 @@ struct fv_import_window {
 };
 struct fv_import_file {
     uint32_t name;
+    uint32_t kind;       /* enum fv_io_kind; 0: not said */
+    uint32_t filesystem; /* string: its name; FV_NONE */
+    uint32_t number;
 };
 struct fv_import_handle {
     uint32_t name, file, paradigm, comm, number;
+    uint32_t mode; /* enum fv_file_mode_flags, of one that was there before */
+    bool found;    /* it was */
 };
 struct fv_import_io_paradigm {
     uint32_t identification;
@@ -182,8 +190,10 @@ struct fv_import {
     struct fv_arena arena;
     struct fv_import_table tables[FV_IMPORT_KINDS];
     uint64_t resolution, offset, length, realtime, trace_id;
-    uint32_t call_path;  /* our own archives' attribute; FV_NONE */
-    uint32_t cpu_time;   /* likewise */
+    uint32_t call_path; /* our own archives' attribute; FV_NONE */
+    uint32_t cpu_time;  /* likewise, as are those of calls of functions for files: */
+    uint32_t io_handle, io_failed, io_bytes;
+    uint32_t io_offset;  /* Score-P's: where an operation begins; FV_NONE */
     uint32_t world;      /* ranks of MPI_COMM_WORLD; the rest of the processes have numbers behind them */
     uint32_t rank_count; /* of all */
     struct fv_import_rank_def {
@@ -196,6 +206,7 @@ struct fv_import {
     uint32_t first, count; /* ranks of this process */
     struct fv_import_survey *surveys;
     uint32_t any_call;         /* function that stands for a call that has no region */
+    uint32_t any_files;        /* likewise, for files */
     struct fv_call_tree *tree; /* of this process */
     struct fv_call_tree own_tree;
     bool is_known;                      /* the first pass is over: */
@@ -309,7 +320,18 @@ struct fv_import_stream {
     size_t team_count, team_room;
     uint64_t *forks; /* regions that it forked and did not join */
     size_t fork_count, fork_room;
+    uint32_t files; /* regions of functions for files that it is in */
+    size_t bare;    /* the depth that an operation outside of these began at, + 1; 0: none */
+    uint64_t bare_id;
 };
+/* enum fv_file_mode_flags */
+static inline uint32_t fv_import_mode(OTF2_IoAccessMode mode, OTF2_IoStatusFlag flags)
+{
+    return (mode == OTF2_IO_ACCESS_MODE_READ_WRITE   ? FV_FILE_RDWR
+            : mode == OTF2_IO_ACCESS_MODE_WRITE_ONLY ? FV_FILE_WRONLY
+                                                     : FV_FILE_RDONLY) |
+           (flags & OTF2_IO_STATUS_FLAG_APPEND ? FV_FILE_APPEND : 0u);
+}
 /* No location has more than its file has room for, whatever its definition says. */
 void fv_import_limit_events(struct fv_import *import);
 /* Is there a file of them? */
@@ -371,6 +393,8 @@ void fv_import_put(struct fv_import_rank *rank, struct fv_import_stream *stream,
 /* ns of the archive as the definitions' clocks have them. */
 uint64_t fv_import_in_run(const struct fv_import_rank *rank, uint64_t ns);
 uint32_t fv_import_in_all(const struct fv_import_rank *rank, const struct fv_numbers *numbers, uint32_t own);
+/* Likewise; FV_NONE, which it may be, is of what is not defined. */
+uint32_t fv_import_find(const struct fv_import_rank *rank, uint32_t own, const struct fv_numbers *numbers);
 uint32_t fv_import_path_in_all(const struct fv_import_rank *rank, uint32_t own);
 static inline uint32_t fv_import_slot(const struct fv_import_rank *r, const struct fv_import_stream *s)
 {
@@ -382,6 +406,19 @@ void fv_import_of_threads(struct fv_import_rank *rank, struct fv_import_stream *
 void fv_import_enter_barrier(struct fv_import_rank *rank, struct fv_import_stream *stream);
 void fv_import_leave_barrier(struct fv_import_rank *rank, struct fv_import_stream *stream);
 void fv_import_threads_release(struct fv_import_rank *rank);
+
+/* import_files.c */
+void fv_import_read_files(OTF2_GlobalDefReaderCallbacks *callbacks);
+void fv_import_build_files(struct fv_import *import, struct fv_defs *own);
+/* Something that was done to files. */
+void fv_import_file(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
+/* A region of a library function is entered, or left: `event` may say more of it, NULL: it is left with another. */
+void fv_import_enter_library(struct fv_import_rank *rank, struct fv_import_stream *stream,
+                             const struct fv_import_region *region, uint32_t node);
+void fv_import_leave_library(struct fv_import_rank *rank, struct fv_import_stream *stream,
+                             const struct fv_import_region *region, const struct fv_record *event);
+/* The innermost region ends, and with it an operation that began there; at the end of the stream all. */
+void fv_import_end_bare(struct fv_import_rank *rank, struct fv_import_stream *stream);
 
 /* import_metrics.c */
 void fv_import_read_metrics(OTF2_GlobalDefReaderCallbacks *callbacks);

@@ -118,8 +118,8 @@ uint32_t fv_defs_add_file_name(struct fv_defs *d, const struct fv_def_file *f)
         if (!strcmp(d->files[i].name, f->name) && !strcmp(d->files[i].host, f->host))
             return i;
     FV_GROW(d->files, d->file_room, d->file_count + 1);
-    d->files[d->file_count] =
-        (struct fv_def_file){ fv_arena_string(&d->arena, f->name), fv_arena_string(&d->arena, f->host) };
+    d->files[d->file_count] = (struct fv_def_file){ fv_arena_string(&d->arena, f->name),
+                                                    fv_arena_string(&d->arena, f->host), f->filesystem, f->kind };
     fv_index_add(&d->file_index, hash, (uint32_t)d->file_count);
     return (uint32_t)d->file_count++;
 }
@@ -199,6 +199,7 @@ void fv_def_map_release(struct fv_def_map *map)
     fv_numbers_release(&map->nodes);
     fv_numbers_release(&map->comms);
     fv_numbers_release(&map->windows);
+    fv_numbers_release(&map->files);
     fv_numbers_release(&map->handles);
     fv_numbers_release(&map->file_calls);
     fv_numbers_release(&map->memory_calls);
@@ -256,8 +257,6 @@ static void merge_calls(struct fv_defs *d, const struct fv_defs *f, const struct
 static void merge_things(struct fv_defs *d, const struct fv_defs *f, const struct fv_def_orders *o, bool counting,
                          struct fv_def_map *map)
 {
-    uint32_t *files = fv_xcalloc(f->file_count + 1, sizeof(*files));
-
     for (size_t i = 0; i < f->comm_count; i++) {
         struct fv_def_comm c = f->comms[AT(o->comms, i)];
 
@@ -272,15 +271,14 @@ static void merge_things(struct fv_defs *d, const struct fv_defs *f, const struc
         map->windows.of[AT(o->windows, i)] = fv_defs_window(d, &w);
     }
     for (size_t i = 0; i < f->file_count; i++)
-        files[AT(o->files, i)] = fv_defs_add_file_name(d, &f->files[AT(o->files, i)]);
+        map->files.of[AT(o->files, i)] = fv_defs_add_file_name(d, &f->files[AT(o->files, i)]);
     for (size_t i = 0; i < f->handle_count; i++) {
         struct fv_def_handle h = f->handles[AT(o->handles, i)];
 
         h.comm = h.comm == FV_NONE ? FV_NONE : map->comms.of[h.comm];
-        h.file = files[h.file];
+        h.file = map->files.of[h.file];
         map->handles.of[AT(o->handles, i)] = fv_defs_add_handle(d, &h);
     }
-    free(files);
 }
 
 static void merge_more(struct fv_defs *d, const struct fv_defs *f, const struct fv_def_orders *o)
@@ -305,6 +303,7 @@ static void init_map(struct fv_def_map *map, const struct fv_defs *f)
                                 .nodes = zeros(f->tree.node_count),
                                 .comms = zeros(f->comm_count),
                                 .windows = zeros(f->window_count),
+                                .files = zeros(f->file_count),
                                 .handles = zeros(f->handle_count) };
 }
 
@@ -361,6 +360,7 @@ void fv_def_map_through(struct fv_def_map *map, const struct fv_def_map *next)
         through(map->sampled[i].samples.of, map->sampled[i].samples.count, &next->nodes);
     through(map->comms.of, map->comms.count, &next->comms);
     through(map->windows.of, map->windows.count, &next->windows);
+    through(map->files.of, map->files.count, &next->files);
     through(map->handles.of, map->handles.count, &next->handles);
     through(map->file_calls.of, map->file_calls.count, &next->functions);
     through(map->memory_calls.of, map->memory_calls.count, &next->functions);

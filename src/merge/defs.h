@@ -27,7 +27,9 @@ struct fv_def_window {
 };
 
 struct fv_def_file {
-    const char *name, *host;
+    const char *name, *host; /* its key */
+    uint64_t filesystem;     /* as struct fv_io_file has it */
+    uint32_t kind;
 };
 
 enum fv_def_io {
@@ -122,8 +124,8 @@ void fv_defs_release(struct fv_defs *defs);
 
 /* A rank file's numbers in the definitions. */
 struct fv_def_map {
-    struct fv_numbers functions, nodes, comms, windows, handles;
-    struct fv_numbers file_calls;   /* functions by enum fv_io_function */
+    struct fv_numbers functions, nodes, comms, windows, files, handles;
+    struct fv_numbers file_calls;   /* functions by the numbers of functions for files */
     struct fv_numbers memory_calls; /* functions by enum fv_memory_function */
     struct fv_numbers file_handles; /* handles by fv_io_handle.id * FV_IO_LAYERS + layer */
     struct fv_numbers sections;     /* functions */

@@ -195,7 +195,7 @@ static void add_files(struct fv_defs *d, const struct fv_reader *reader, uint32_
         int32_t owner = owner_on(comm, rank);
         /* Ranks of several hosts that open a file together mean the same. */
         bool together = owner == FV_NOBODY && comm->size > 1;
-        const struct fv_def_file file = { p->name, together ? "" : host };
+        const struct fv_def_file file = { .name = p->name, .host = together ? "" : host };
         struct fv_def_handle h = { .file = fv_defs_add_file_name(d, &file),
                                    .comm = map->comms.of[p->comm],
                                    .mode = p->mode,

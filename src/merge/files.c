@@ -3,7 +3,7 @@
 #include "merge/files.h"
 #include "merge/calls.h"
 #include "merge/defs_add.h"
-#include "trace/format_words.h"
+#include "trace/io_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct seen {
     const struct fv_reader *reader;
     uint8_t *layers; /* by fv_io_file.id */
     size_t count, room;
-    bool functions[FV_IO_FUNCTIONS];
+    struct fv_numbers functions; /* by number: their layer; FV_NONE: there are no calls */
 };
 
 /* Of each function, file and call path that there are calls of, and of the call that a thread is in (file 0). */
@@ -63,9 +63,14 @@ static void see(void *context, uint32_t function, uint32_t file, uint32_t path)
     struct seen *s = context;
     (void)path;
 
-    if (function >= FV_IO_FUNCTIONS)
-        return;
-    s->functions[function] = true;
+    if (fv_numbers_get(&s->functions, function) == FV_NONE) {
+        struct fv_io_function_record room;
+        const struct fv_io_function_words words = fv_io_function_in(s->reader, function, &room);
+
+        if (!words.operation)
+            return;
+        fv_numbers_set(&s->functions, function, words.layer);
+    }
     if (!fv_number_is_id(s->reader, file))
         return;
     if (file >= s->count) {
@@ -73,7 +78,7 @@ static void see(void *context, uint32_t function, uint32_t file, uint32_t path)
         memset(s->layers + s->count, 0, file + 1 - s->count);
         s->count = (size_t)file + 1;
     }
-    s->layers[file] |= (uint8_t)(1u << fv_io_layer_of(function));
+    s->layers[file] |= (uint8_t)(1u << s->functions.of[function]);
 }
 
 static uint32_t mode_of(uint32_t flags)
@@ -113,8 +118,19 @@ static struct fv_numbers define_files(struct fv_defs *d, const struct fv_reader 
 
     for (const struct fv_io_file *f; (f = fv_cursor_next(&c));)
         if (f->id < seen->count && seen->layers[f->id])
-            fv_numbers_set(&files, f->id, fv_defs_add_file_name(d, &(struct fv_def_file){ f->path, host }));
+            fv_numbers_set(&files, f->id,
+                           fv_defs_add_file_name(d, &(struct fv_def_file){ f->path, host, f->filesystem, f->kind }));
     return files;
+}
+
+static void define_functions(struct fv_defs *d, const struct seen *seen, struct fv_def_map *map)
+{
+    struct fv_io_function_record room;
+
+    for (uint32_t i = 1; i < seen->functions.count; i++)
+        if (seen->functions.of[i] != FV_NONE)
+            fv_numbers_set(&map->file_calls, i,
+                           fv_defs_function(d, fv_io_function_in(seen->reader, i, &room).name, FV_CLASS_OF_FILES));
 }
 
 void fv_files_define(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, const char *host,
@@ -127,9 +143,7 @@ void fv_files_define(struct fv_defs *d, const struct fv_reader *reader, uint32_t
     if (!fv_reader_header(reader)->traced)
         return;
     each_call(reader, see, &seen);
-    for (uint32_t i = 1; i < FV_IO_FUNCTIONS; i++)
-        if (seen.functions[i])
-            fv_numbers_set(&map->file_calls, i, fv_defs_function(d, fv_io_function_name(i), FV_CLASS_OF_FILES));
+    define_functions(d, &seen, map);
     struct fv_numbers files = define_files(d, reader, host, &seen);
     uint32_t *occurrences = fv_xcalloc(seen.count + 1, sizeof(*occurrences));
     for (const void *p; (p = fv_cursor_next(&c));) {
@@ -139,6 +153,7 @@ void fv_files_define(struct fv_defs *d, const struct fv_reader *reader, uint32_t
     }
     free(occurrences);
     fv_numbers_release(&files);
+    fv_numbers_release(&seen.functions);
     free(seen.layers);
 }
 

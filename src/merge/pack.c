@@ -39,6 +39,8 @@ static void pack_things(const struct fv_defs *d, struct fv_bytes *b)
     for (size_t i = 0; i < d->file_count; i++) {
         fv_bytes_string(b, d->files[i].name);
         fv_bytes_string(b, d->files[i].host);
+        fv_bytes_number(b, d->files[i].filesystem);
+        fv_bytes_number(b, d->files[i].kind);
     }
     fv_bytes_number(b, d->handle_count);
     fv_bytes_put(b, d->handles, d->handle_count * sizeof(*d->handles));
@@ -149,7 +151,9 @@ static void unpack_things(struct fv_defs *d, struct fv_arena *arena, struct fv_b
     for (uint32_t i = 0; i < count && !r->failed; i++) {
         FV_GROW(d->files, d->file_room, d->file_count + 1);
         d->files[d->file_count].name = fv_bytes_text(r, arena);
-        d->files[d->file_count++].host = fv_bytes_text(r, arena);
+        d->files[d->file_count].host = fv_bytes_text(r, arena);
+        d->files[d->file_count].filesystem = fv_bytes_take(r);
+        d->files[d->file_count++].kind = (uint32_t)fv_bytes_take(r);
     }
     count = fv_bytes_count(r);
     const struct fv_def_handle *handles = take_array(r, arena, count, sizeof(*handles));

@@ -47,6 +47,10 @@
     X(IO_BEGIN)      /* ref, op: enum fv_io_flags, sent: bytes, id */                                                  \
     X(IO_ISSUED)     /* ref, id */                                                                                     \
     X(IO_END)        /* ref, sent: bytes, id */                                                                        \
+    X(IO_CANCEL)     /* of archives alone, as the next three: ref, id: the operation is given up */                    \
+    X(IO_SAME)       /* ref; aux: another handle of what it is open for */                                             \
+    X(IO_DELETE)     /* ref: file */                                                                                   \
+    X(IO_LOCK)       /* ref: its lock is taken or released */                                                          \
     X(LIBRARY_ENTER) /* a call of a function for files (--io) or of the allocator (--memory=calls): ref: function; \
                       * context; id: ns of its leave; sent, received: bytes allocated, freed + 1; 0 none */   \
     X(LIBRARY_LEAVE) /* ref */                                                                                         \
@@ -121,8 +125,12 @@ struct fv_record {
 /* aux of SECTION_LEAVE: number of the instance that ends; sent: ns of MPI in it, id: calls, received: bytes. 0: none
  * ends, or it was not recorded by itself. */
 
-/* Of archives also: op of INSTANCE: enum fv_construct; received of REGION_LEAVE: ns since it waits no more; context of
- * ACQUIRE, THREAD_CREATE and THREAD_JOIN: where; sent of THREAD_JOIN: ns of the call so far. */
+/* LIBRARY_LEAVE of a function for files, of what no other record says: op: 1 it succeeded, 2 it failed; aux: handle +
+ * 1; sent: bytes + 1. 0: not said. */
+
+/* Of archives also: aux of IO_OPEN: enum fv_file_mode_flags; received of IO_BEGIN: where in the file + 1, of IO_SEEK:
+ * the new position + 1; op of INSTANCE and WORK_ENTER: enum fv_construct; received of REGION_LEAVE: ns since it waits
+ * no more; context of ACQUIRE, THREAD_CREATE and THREAD_JOIN: where; sent of THREAD_JOIN: ns of the call so far. */
 
 /* The locations of one rank are open together; `slot` is the index of the rank's thread in fv_def_rank. The
  * functions return false when the sink failed, which it has logged. */

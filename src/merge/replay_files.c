@@ -2,7 +2,7 @@
 /* Functions for files outside of MPI's calls (--io): each call is a region, with what it opened, moved or closed. What
  * the C library asks of the system on behalf of a stream is not seen, so that nothing is told twice. */
 #include "merge/replay_state.h"
-#include "trace/format_words.h"
+#include "trace/io_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,26 +64,26 @@ static void move(struct fv_rank_replay *r, struct fv_stream *s, uint32_t handle,
     fv_rank_put(r, s, &record, s->end);
 }
 
-/* What the call did to what is open. */
-static void tell_operation(struct fv_rank_replay *r, struct fv_stream *s, unsigned function, uint64_t handle,
-                           uint64_t result)
+/* What the call did to what is open. False: no record says what it was about. */
+static bool tell_operation(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_io_function_words *words,
+                           uint64_t handle, uint64_t result)
 {
-    unsigned operation = fv_io_operation_of(function), layer = fv_io_layer_of(function);
+    unsigned operation = words->operation, layer = words->layer;
     uint32_t ref = handle_of(r, handle, layer);
 
     if (operation == FV_IO_OP_CLOSE) {
         if (!result)
             close_all(r, s, handle);
-        return;
+        return !result;
     }
     if (ref == FV_NONE)
-        return;
+        return false;
     if (operation == FV_IO_OP_OPEN) {
         if (result) {
             change(r, s, handle, layer, false, s->end); /* it was open: its descriptor became another file's */
             change(r, s, handle, layer, true, s->end);
         }
-        return;
+        return true;
     }
     change(r, s, handle, layer, true, s->begin);
     if (operation == FV_IO_OP_READ || operation == FV_IO_OP_WRITE)
@@ -92,10 +92,35 @@ static void tell_operation(struct fv_rank_replay *r, struct fv_stream *s, unsign
         move(r, s, ref, FV_IO_FLUSH, FV_IO_BYTES_UNKNOWN);
     else if (operation == FV_IO_OP_SEEK && result)
         fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_IO_SEEK, .ref = ref, .sent = result - 1 }, s->end);
+    else
+        return false;
+    return true;
 }
 
+/* With what the call did if its records do not say it. */
+static struct fv_record leaving(const struct fv_rank_replay *r, uint32_t region,
+                                const struct fv_io_function_words *words, uint64_t handle, uint64_t result, bool said)
+{
+    struct fv_record m = { .kind = FV_REC_LIBRARY_LEAVE, .ref = region };
+    const unsigned operation = words->operation;
+    uint32_t ref = handle_of(r, handle, words->layer);
+
+    if (!said && ref != FV_NONE)
+        m.aux = ref + 1;
+    if (operation == FV_IO_OP_CLOSE)
+        m.op = !said && handle ? 1 : 0;
+    else if (!said && (operation == FV_IO_OP_READ || operation == FV_IO_OP_WRITE || operation == FV_IO_OP_SEEK))
+        m.op = result ? 1 : 0;
+    else if (operation == FV_IO_OP_SYNC || (!said && operation != FV_IO_OP_OPEN))
+        m.op = result ? 1 : 2;
+    if (operation == FV_IO_OP_MAP || operation == FV_IO_OP_ASYNC_READ || operation == FV_IO_OP_ASYNC_WRITE)
+        m.sent = result;
+    return m;
+}
+
+/* is_over: it returned. */
 static void tell(struct fv_rank_replay *r, struct fv_stream *s, uint64_t path, uint64_t function, uint64_t handle,
-                 uint64_t result)
+                 uint64_t result, bool is_over)
 {
     if (function == FV_IO_FN_close_range) { /* no region: a descriptor was closed by what is not recorded as a call */
         if (!result)
@@ -103,6 +128,7 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s, uint64_t path, u
         return;
     }
     uint32_t region = fv_numbers_get(&r->map->file_calls, function), node = fv_numbers_get(&r->map->nodes, path);
+    struct fv_io_function_record room;
 
     if (region == FV_NONE) {
         r->stats->lost++;
@@ -112,8 +138,11 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s, uint64_t path, u
                 &(struct fv_record){
                     .kind = FV_REC_LIBRARY_ENTER, .ref = region, .context = node == FV_NONE ? 0 : node, .id = s->end },
                 s->begin);
-    tell_operation(r, s, (unsigned)function, handle, result);
-    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_LIBRARY_LEAVE, .ref = region }, s->end);
+    const struct fv_io_function_words words = fv_io_function_in(r->reader, function, &room);
+    bool said = tell_operation(r, s, &words, handle, result);
+    struct fv_record end = leaving(r, region, &words, handle, result, said);
+    end.op = is_over ? end.op : 0;
+    fv_rank_put(r, s, &end, s->end);
 }
 
 static void set_times(struct fv_rank_replay *r, struct fv_stream *s)
@@ -149,7 +178,7 @@ void fv_files_tell(struct fv_rank_replay *r, struct fv_stream *s)
     const uint64_t *f = s->item.field;
 
     set_times(r, s);
-    tell(r, s, f[2], f[3], f[4], f[5]);
+    tell(r, s, f[2], f[3], f[4], f[5], true);
 }
 
 /* A thread that was in such a call when its process ended. */
@@ -168,7 +197,7 @@ void fv_files_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t 
         return;
     s->begin = begin;
     s->end = end > begin ? end : begin;
-    tell(r, s, now.path, now.function, 0, 0);
+    tell(r, s, now.path, now.function, 0, 0, false);
 }
 
 void fv_files_release(struct fv_rank_replay *r)

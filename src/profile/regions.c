@@ -136,7 +136,7 @@ static void add_file_io(struct fv_build *b, const struct fv_callers *callers, co
                                .weight_s = fv_build_seconds(m, part->rank, r->weight < r->ticks ? r->weight : r->ticks),
                                .calls = r->calls,
                                .node = r->path ? fv_build_node_of(b, &b->files[part->rank], r->path) : 0,
-                               .function = r->function,
+                               .function = fv_io_function_number(b, part->rank, r->function),
                                .file = name_of(b, part->rank, r->file) };
     FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
     m->region_ranks[m->region_rank_count++] = row;

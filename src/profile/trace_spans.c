@@ -3,7 +3,7 @@
  * begin is none; a begin without an end ends with what it is in, or with the thread. */
 #include "profile/trace_spans.h"
 
-#include "trace/format_words.h"
+#include "trace/io_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -380,19 +380,19 @@ static void wait(struct fv_trace_spans *s, const struct fv_event *e)
 static void io(struct fv_trace_spans *s, const struct fv_event *e)
 {
     const uint64_t *f = e->field;
-    uint32_t function = f[3] < FV_IO_FUNCTIONS ? (uint32_t)f[3] : FV_IO_NO_FUNCTION;
-    enum fv_io_operation operation = fv_io_operation_of(function);
+    struct fv_io_function_record room;
+    const struct fv_io_function_words words = fv_io_function_in(file_of(s)->reader, f[3], &room);
     uint32_t file = fv_numbers_get(&s->handles, f[4]);
 
-    if (function == FV_IO_FN_close_range) /* no call (events.h) */
+    if (f[3] == FV_IO_FN_close_range) /* no call (events.h) */
         return;
     add(s, FV_TRACE_IO, e->begin, e->end,
-        (struct fv_trace_span){ .thread = s->thread,
-                                .node = node_of(s, f[2]),
-                                .name = fv_io_function_name(function),
-                                .object = file < s->file_count ? s->files[file] : NULL,
-                                .bytes =
-                                    operation == FV_IO_OP_READ || operation == FV_IO_OP_WRITE ? f[5] - !!f[5] : 0 });
+        (struct fv_trace_span){
+            .thread = s->thread,
+            .node = node_of(s, f[2]),
+            .name = f[3] < FV_IO_OTHER_FUNCTIONS ? words.name : text(s, words.name),
+            .object = file < s->file_count ? s->files[file] : NULL,
+            .bytes = words.operation == FV_IO_OP_READ || words.operation == FV_IO_OP_WRITE ? f[5] - !!f[5] : 0 });
 }
 
 static void memory(struct fv_trace_spans *s, const struct fv_event *e)

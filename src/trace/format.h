@@ -280,6 +280,7 @@ enum fv_chunk_type {
     FV_CHUNK_IO_REGIONS = 63,      /* [fv_io_region, thread, forgotten] I/O between two calls of MPI */
     FV_CHUNK_IO_PROCESS = 64,      /* [fv_io_process, process, one] /proc/self/io at start and end */
     FV_CHUNK_IO_HANDLES = 65,      /* [fv_io_handle, process] open files that IO events refer to, in a trace */
+    FV_CHUNK_IO_FUNCTIONS = 66,    /* [fv_io_function_record, process] functions for files that only an archive has */
     FV_CHUNK_OMP_WORK = 70,        /* [fv_omp_work, thread] parts in worksharing of OpenMP, by call path and region */
     FV_CHUNK_SOLO = 71, /* [fv_solo_record, process] phases in which one thread at a time ran alone (`fvmpi run
                          * --stacks --solo`), or one rank (--throughput) */

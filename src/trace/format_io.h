@@ -22,6 +22,7 @@ enum fv_io_operation {
     FV_IO_OP_REMOVE,    /* of a name */
     FV_IO_OP_RENAME,    /* a file has another name */
     FV_IO_OP_DUPLICATE, /* another descriptor of an open file */
+    FV_IO_OP_OTHER,     /* of an archive, which does not say what the function does */
     FV_IO_OPERATIONS    /* [count] */
 };
 
@@ -31,7 +32,10 @@ enum fv_io_layer {
     FV_IO_LAYERS /* [count] */
 };
 
-/* The functions that are recorded, of src/front/io.tbl: {name, enum fv_io_operation, enum fv_io_layer}. */
+/* The functions that are recorded, of src/front/io.tbl: {name, enum fv_io_operation, enum fv_io_layer}. Numbers from
+ * FV_IO_OTHER_FUNCTIONS on are of struct fv_io_function_record. */
+#define FV_IO_OTHER_FUNCTIONS 4096
+#define FV_IO_OTHERS_MOST     4096
 enum fv_io_function {
     FV_IO_NO_FUNCTION,
 #define FV_IO_FUNCTION(name, operation, layer) FV_IO_FN_##name,
@@ -39,6 +43,16 @@ enum fv_io_function {
 #undef FV_IO_FUNCTION
     FV_IO_FUNCTIONS /* [count] */
 };
+
+/* A function for files of an archive that another tool wrote, where enum fv_io_function does not have it. */
+struct fv_io_function_record {
+    uint32_t number;   /* FV_IO_OTHER_FUNCTIONS and up */
+    uint8_t operation; /* [enum fv_io_operation] */
+    uint8_t layer;     /* [enum fv_io_layer] */
+    uint16_t pad;
+    char name[64]; /* cut to 63 bytes, NUL-padded */
+};
+_Static_assert(sizeof(struct fv_io_function_record) == 72, "on-disk size");
 
 enum fv_io_kind {
     FV_IO_KIND_REGULAR = 1,
@@ -89,6 +103,7 @@ _Static_assert(sizeof(struct fv_io_handle) == 16, "on-disk size");
 
 enum fv_io_record_flags {
     FV_IO_IN_MPI = 1, /* by MPI's own functions for files: `path` is that of the MPI call, which holds its time */
+    FV_IO_FAILED_UNKNOWN = 2, /* of an archive: it does not say whether these calls failed */
 };
 
 /* What a thread did to a file by one function at one call path. Each call is in one record. Times in ticks. */

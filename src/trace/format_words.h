@@ -105,7 +105,7 @@ static inline bool fv_is_by_clone(uint64_t calls, uint64_t refused, bool has_end
     return calls && !refused && !has_ended;
 }
 #define FV_WORDS_BY_CLONE "a child of clone() or vfork() made them, and has no trace; let a thread call MPI"
-/* The functions for files; unknown ones are "?" and do nothing. */
+/* The functions for files of enum fv_io_function; others are "?" and do nothing. io_words.h has those, too. */
 const char *fv_io_function_name(uint32_t function); /* enum fv_io_function */
 enum fv_io_operation fv_io_operation_of(uint32_t function);
 enum fv_io_layer fv_io_layer_of(uint32_t function);

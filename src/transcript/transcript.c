@@ -45,6 +45,19 @@ static void see(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_
     t->header.end_ticks = ticks > t->header.end_ticks ? ticks : t->header.end_ticks;
 }
 
+/* To what threads do together it is as a function that is a construct. */
+static void work(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, uint64_t ticks)
+{
+    struct fv_transcript_thread *h = &t->threads[slot];
+    struct fv_record as = *m;
+    bool begins = m->kind == FV_REC_WORK_ENTER;
+
+    as.kind = begins ? FV_REC_INSTANCE : FV_REC_INSTANCE_END;
+    h->works += begins;
+    fv_transcript_together(t, slot, &as, ticks);
+    h->works -= !begins && h->works;
+}
+
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
 {
     struct fv_transcript *t = (struct fv_transcript *)(void *)sink;
@@ -86,6 +99,10 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
         if (!h->call.is_open)
             fv_transcript_event(t, h, slot, m->op ? FV_EV_RESUME : FV_EV_PAUSE, ticks, 0);
         break;
+    case FV_REC_WORK_ENTER:
+    case FV_REC_WORK_LEAVE: work(t, slot, m, ticks); break;
+    case FV_REC_LIBRARY_ENTER:
+    case FV_REC_LIBRARY_LEAVE: fv_transcript_files_call(t, h, m, ticks); break;
     default:
         if (FV_RECORD_IS_OF_THREAD(m->kind))
             fv_transcript_together(t, slot, m, ticks);
@@ -106,6 +123,7 @@ static bool close_thread(struct fv_sink *sink, uint32_t slot)
     fv_transcript_functions(t, h, slot);
     fv_transcript_counts(t, h, slot);
     fv_transcript_samples(t, h, slot);
+    fv_transcript_files_thread(t, h, slot);
     fv_transcript_statistics(t, h, slot);
     return !t->failed;
 }
@@ -172,6 +190,7 @@ bool fv_transcript_close(struct fv_transcript *t)
     h->last.monotonic_ns += (int64_t)(h->end_ticks - h->first.ticks);
     fv_transcript_together_close(t);
     fv_transcript_metrics(t);
+    fv_transcript_files_close(t);
     fv_transcript_definitions(t);
     h->file_bytes = t->end;
     if (!t->failed && (ftruncate(t->file, (off_t)t->end) || pwrite(t->file, h, sizeof(*h), 0) != (ssize_t)sizeof(*h))) {

@@ -115,6 +115,8 @@ void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h
     const char *name = t->merge->defs.functions[c->function].name;
     uint32_t at = cell_of(t, h, path, c->comm, c->function, c->sent.bytes ? c->sent.bytes : c->received.bytes);
 
+    fv_transcript_files_mpi(t, h, ticks);
+    fv_transcript_files_between(h, at);
     fv_transcript_count_call(t, h, ticks, false);
     add_time(&h->cells[at], ticks - c->begin);
     add_sent(&h->cells[at], &c->sent);
@@ -373,6 +375,8 @@ static void file(struct fv_transcript *t, struct fv_transcript_thread *h, const 
 
 void fv_transcript_moved(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m)
 {
+    if (m->kind >= FV_REC_IO_OPEN && m->kind <= FV_REC_IO_LOCK)
+        fv_transcript_files_done(t, h, m);
     if (!h->call.is_open)
         return;
     switch ((enum fv_record_kind)m->kind) {

@@ -66,3 +66,16 @@ void fv_transcript_event(struct fv_transcript *t, struct fv_transcript_thread *h
     h->event_end = ticks > h->event_end ? ticks : h->event_end;
     h->in_events += fv_event_is_of_thread(kind);
 }
+
+void fv_transcript_lasting(struct fv_transcript *t, struct fv_transcript_thread *h, enum fv_event_kind kind,
+                           uint64_t begin, uint64_t end, uint64_t *field)
+{
+    begin = begin > h->event_end ? begin : h->event_end;
+    end = end > begin ? end : begin;
+    make_room(t, h, fv_transcript_slot(t, h));
+    field[0] = begin - h->event_end;
+    field[1] = end - begin;
+    put(&h->events, kind, field);
+    h->event_end = end;
+    h->in_events++;
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of a rank while its file is made; shared by transcript.c and its parts: transcript_file.c puts chunks
  * and definitions, transcript_calls.c the statistics of calls, transcript_functions.c those of the program's functions,
- * transcript_metrics.c counters and series, transcript_samples.c samples, transcript_events.c the trace. */
+ * transcript_metrics.c counters and series, transcript_samples.c samples, transcript_files.c files,
+ * transcript_events.c the trace. */
 #ifndef FV_TRANSCRIPT_STATE_H
 #define FV_TRANSCRIPT_STATE_H
 
@@ -53,6 +54,7 @@ struct fv_transcript_thread {
     size_t open_room;
     struct fv_transcript_function *open;
     size_t depth, depth_room;
+    size_t works; /* constructs of OpenMP that it is in and that are no functions */
     struct fv_transcript_count {
         uint64_t first, last, in_mpi, entered; /* counts; entered: when the call at hand began, ... */
         uint64_t first_at, last_at;            /* ticks; 0: it was not counted */
@@ -66,6 +68,7 @@ struct fv_transcript_thread {
     size_t cost_count, cost_room;
     struct fv_index cost_index;
     uint64_t samples, sample_ns;
+    struct fv_transcript_io *io; /* transcript_files.h; NULL: nothing was done to files */
     /* the trace */
     struct fv_site_record *sites;
     size_t site_count, site_room;
@@ -110,6 +113,7 @@ struct fv_transcript {
     uint64_t grain; /* ticks of a time span */
     uint32_t thinned;
     struct fv_transcript_threads *together; /* transcript_threads.h; NULL: no events of threads */
+    struct fv_transcript_files *files;      /* transcript_files.h; NULL: none */
 };
 
 /* transcript_file.c */
@@ -164,6 +168,16 @@ void fv_transcript_samples(struct fv_transcript *t, struct fv_transcript_thread 
 void fv_transcript_together(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, uint64_t ticks);
 void fv_transcript_together_close(struct fv_transcript *t);
 
+/* transcript_files.c: a call of a function for files, and what the call at hand did to them. */
+void fv_transcript_files_call(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m,
+                              uint64_t ticks);
+void fv_transcript_files_done(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m);
+/* A call of MPI ends: what it did to files; then, of its cell, what was done since the one before. */
+void fv_transcript_files_mpi(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks);
+void fv_transcript_files_between(struct fv_transcript_thread *h, uint32_t cell);
+void fv_transcript_files_thread(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+void fv_transcript_files_close(struct fv_transcript *t);
+
 /* transcript_events.c */
 void fv_transcript_detail(struct fv_transcript_thread *h, enum fv_event_kind kind, const uint64_t *field);
 #define FV_TRANSCRIPT_DETAIL(h, kind, ...) fv_transcript_detail(h, FV_EV_##kind, (const uint64_t[]){ __VA_ARGS__ })
@@ -172,7 +186,16 @@ void fv_transcript_event_call(struct fv_transcript *t, struct fv_transcript_thre
 /* An event between calls: a gap comes first among its fields. */
 void fv_transcript_event(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot,
                          enum fv_event_kind kind, uint64_t ticks, uint64_t second);
+/* One that lasts. Its first two fields, gap and duration, are filled in. */
+void fv_transcript_lasting(struct fv_transcript *t, struct fv_transcript_thread *h, enum fv_event_kind kind,
+                           uint64_t begin, uint64_t end, uint64_t *field);
 void fv_transcript_events(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+
+/* Functions and constructs that it is in. */
+static inline size_t fv_transcript_depth(const struct fv_transcript_thread *h)
+{
+    return h->depth + h->works;
+}
 
 static inline uint32_t fv_transcript_slot(const struct fv_transcript *t, const struct fv_transcript_thread *h)
 {

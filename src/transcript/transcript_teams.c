@@ -278,7 +278,7 @@ static void begin_work(struct fv_transcript *t, uint32_t slot, const struct fv_r
         w->works[work].record =
             (struct fv_omp_work){ .region = region, .path = fv_transcript_path(t, m->context), .kind = kind };
     FV_GROW(f->works, f->work_room, f->work_count + 1);
-    f->works[f->work_count++] = (struct fv_transcript_open_work){ .depth = t->threads[slot].depth,
+    f->works[f->work_count++] = (struct fv_transcript_open_work){ .depth = fv_transcript_depth(&t->threads[slot]),
                                                                   .work = work,
                                                                   .begin = ticks,
                                                                   .waited = f->all,
@@ -290,7 +290,7 @@ void fv_transcript_construct(struct fv_transcript *t, uint32_t slot, const struc
     struct fv_transcript_follow *f = &t->together->follow[slot];
     struct fv_transcript_open_work *o = f->work_count ? &f->works[f->work_count - 1] : NULL;
     struct fv_transcript_team *team = team_at(t->together, slot);
-    bool inside = o && t->threads[slot].depth == o->depth + 1;
+    bool inside = o && fv_transcript_depth(&t->threads[slot]) == o->depth + 1;
 
     switch (m->op) {
     case FV_CONSTRUCT_NONE: break;
@@ -319,7 +319,7 @@ void fv_transcript_construct_end(struct fv_transcript *t, uint32_t slot, uint64_
     struct fv_transcript_follow *f = &t->together->follow[slot];
     struct fv_transcript_open_work *o = f->work_count ? &f->works[f->work_count - 1] : NULL;
 
-    if (!o || o->depth != t->threads[slot].depth)
+    if (!o || o->depth != fv_transcript_depth(&t->threads[slot]))
         return;
     struct fv_omp_work *r = &t->together->works[o->work].record;
     end_part(f, o, ticks);

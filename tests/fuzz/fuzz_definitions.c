@@ -27,7 +27,7 @@ static void add_comms(struct fv_defs *d)
                                        .runs = runs,
                                        .run_count = 1,
                                        .remote_run_count = 1 };
-    const struct fv_def_file file = { "/scratch/data", "node1" };
+    const struct fv_def_file file = { "/scratch/data", "node1", 0xef53, 1 };
     uint32_t members[] = { 3, 0, 1 };
 
     fv_defs_add_comm(d, &world);

@@ -4,7 +4,7 @@
 there are figures that fvmpi did not compute (foreign.json): `scalasca`: waiting by Scalasca 2.5's scout, `threads`: what
 that says of threads, by construct; of the archive's events
 by python3-otf2: `parallel`: parallel regions, their number, elapsed seconds, seconds of threads until the last came to the end, and
-of waiting for it, `works`: worksharing, parts and seconds, `acquired`: locks, and those waited for, by construct, `events`: waiting after its definition, `functions`: calls and seconds of each function of MPI, `regions`: of others,
+of waiting for it, `works`: worksharing, parts and seconds, `acquired`: locks, and those waited for, by construct, `files`: functions for files, and of MPI, calls, bytes and seconds, `file_ranks`: read and written by rank, `events`: waiting after its definition, `functions`: calls and seconds of each function of MPI, `regions`: of others,
 inclusive and exclusive, `sent`: messages and bytes to other ranks, one-sided ones too."""
 import hashlib
 import json

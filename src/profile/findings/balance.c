@@ -176,7 +176,7 @@ FV_FINDING(blocked_rank)
     if (!is_io)
         fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
     fv_finding_say(f, finding, "%s%s. There it %s", times, say_region(v, &l, finding, region), blocked);
-    fv_finding_next(f, finding, "%s", is_io ? fv_io_next(region_of(v->model, &l)) : FV_NEXT_BLOCKED);
+    fv_finding_next(f, finding, "%s", is_io ? fv_io_next(v->model, region_of(v->model, &l)) : FV_NEXT_BLOCKED);
 }
 
 /* No function is known for it. */
@@ -239,7 +239,7 @@ static void say_not_computing(const struct fv_profile *v, struct fv_findings *f,
         finding->is_io = true;
         fv_finding_say(f, finding, "%s%s. There it %s%s", times, region, blocked,
                        l->doing == FV_IS_DISTURBED ? ". This includes waiting for a processor in them" : "");
-        fv_finding_next(f, finding, "%s", fv_io_next(region_of(v->model, l)));
+        fv_finding_next(f, finding, "%s", fv_io_next(v->model, region_of(v->model, l)));
         return;
     }
     if (l->doing == FV_AWAITS_OWN) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See excess.h. */
 #include "profile/findings/excess.h"
+#include "profile/io/io.h"
 
 #include "profile/functions/instrumentation.h"
 #include "profile/samples/costs.h"
@@ -334,7 +335,8 @@ bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uin
         return true;
     struct fv_path path = { 0 };
     fv_path_of(&path, v->symbols, io->node);
-    used += (size_t)snprintf(out + used, FV_IO_WORDS - used, ", mostly in %s()", fv_io_function_name(io->function));
+    used += (size_t)snprintf(out + used, FV_IO_WORDS - used, ", mostly in %s()",
+                             fv_io_function(fv_model_io(v->model), io->function).name);
     if (io->file && used < FV_IO_WORDS)
         used += (size_t)snprintf(out + used, FV_IO_WORDS - used, " of %.300s", io->file);
     if (path.count && used < FV_IO_WORDS)
@@ -346,14 +348,14 @@ bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uin
     return true;
 }
 
-const char *fv_io_next(const struct fv_region *region)
+const char *fv_io_next(const struct fv_model *m, const struct fv_region *region)
 {
-    return fv_io_advice(region ? region->io.function : 0);
+    return fv_io_advice(m, region ? region->io.function : 0);
 }
 
-const char *fv_io_advice(uint32_t function)
+const char *fv_io_advice(const struct fv_model *m, uint32_t function)
 {
-    switch (function ? fv_io_operation_of(function) : FV_IO_OP_WRITE) {
+    switch (function ? fv_io_function(fv_model_io(m), function).operation : FV_IO_OP_WRITE) {
     case FV_IO_OP_READ:
     case FV_IO_OP_ASYNC_READ:
         return "read less often and more at a time, read ahead, or let each rank read its part (MPI-IO); table io has "

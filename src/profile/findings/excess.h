@@ -82,8 +82,8 @@ bool fv_io_words(const struct fv_profile *profile, const struct fv_region *regio
 char *fv_excess_others(const struct fv_model *model, double seconds, char out[FV_OTHERS_WORDS]);
 #define FV_NEXT_AWAITS "fvmpi run --sample shows what its threads do; fvmpi run --threads shows what they wait for"
 /* What to do about that, by what it mostly did there; about much time in such a function. */
-const char *fv_io_next(const struct fv_region *region);
-const char *fv_io_advice(uint32_t function);
+const char *fv_io_next(const struct fv_model *model, const struct fv_region *region);
+const char *fv_io_advice(const struct fv_model *model, uint32_t function);
 #define FV_NEXT_BLOCKED "let the other ranks continue during that time, or share that work among the ranks"
 
 /* Seconds outside of MPI, of a rank by its index. */

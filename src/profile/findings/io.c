@@ -57,12 +57,12 @@ static void say(const struct fv_profile *v, struct fv_findings *f, struct fv_fin
         fv_frame_words(frame, v->symbols, where + strlen(where), sizeof(where) - strlen(where));
     }
     fv_finding_say(f, finding, "functions for files take %s of the time. The longest is %s()%s%s: %s in %s call%s%s",
-                   fv_words_percent(sum, m->efficiency.total_s, part), fv_io_function_name(call->place.function),
-                   call->place.file == FV_NONE ? "" : " of ",
+                   fv_words_percent(sum, m->efficiency.total_s, part),
+                   fv_io_function(fv_model_io(m), call->place.function).name, call->place.file == FV_NONE ? "" : " of ",
                    call->place.file == FV_NONE ? "" : fv_model_io(m)->files[call->place.file].path,
                    fv_words_seconds(call->sum.seconds, seconds), fv_words_count(call->sum.calls, calls),
                    fv_words_s(call->sum.calls), where);
-    fv_finding_next(f, finding, "%s", fv_io_advice(call->place.function));
+    fv_finding_next(f, finding, "%s", fv_io_advice(m, call->place.function));
     fv_path_release(&path);
 }
 

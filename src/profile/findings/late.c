@@ -491,7 +491,7 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         say_preempted(v, f, finding, ranks, where, had_s);
     } else if (for_files) {
         fv_finding_say(f, finding, "%s %s. There rank %d %s", slow, where, m->ranks[g->most].world_rank, blocked);
-        fv_finding_next(f, finding, "%s", fv_io_next(region_of(m, g)));
+        fv_finding_next(f, finding, "%s", fv_io_next(m, region_of(m, g)));
     } else if (is_off) {
         fv_finding_say(f, finding, "%s %s. There rank %d %s", slow, where, m->ranks[g->most].world_rank,
                        fv_blocked_words(m, g->most, region_of(m, g), blocked));

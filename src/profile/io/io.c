@@ -49,6 +49,7 @@ static void add(const struct gather *g, struct fv_io_sum *sum, const struct fv_i
 
     sum->calls += r->calls;
     sum->failed += r->failed;
+    sum->failed_unknown |= r->flags & FV_IO_FAILED_UNKNOWN;
     sum->bytes += r->bytes;
     sum->untimed += r->untimed;
     sum->unsized += r->unsized;
@@ -60,6 +61,52 @@ static void add(const struct gather *g, struct fv_io_sum *sum, const struct fv_i
         sum->sizes[i] += r->sizes[i];
     *(r->flags & FV_IO_IN_MPI ? &sum->in_mpi_s : &sum->seconds) += seconds;
     sum->max_s = fmax(sum->max_s, fv_build_seconds(g->build->model, g->rank, r->ticks_max));
+}
+
+/* ---- functions ---- */
+
+struct fv_io_function_view fv_io_function(const struct fv_io_view *view, uint32_t number)
+{
+    return number - FV_IO_OTHER_FUNCTIONS < view->other_count
+               ? view->others[number - FV_IO_OTHER_FUNCTIONS]
+               : (struct fv_io_function_view){ fv_io_function_name(number), fv_io_operation_of(number) };
+}
+
+/* One of an archive, by its name and what it does. */
+static uint32_t other_function(struct fv_model *m, const struct fv_io_function_words *words)
+{
+    struct fv_io_view *view = fv_model_io(m);
+    const uint64_t hash = fv_mix2(fv_hash_text(words->name), words->operation);
+    struct fv_index_probe probe = fv_index_probe(&view->other_index, hash);
+
+    for (uint32_t i; (i = fv_index_next(&probe)) != FV_NONE;)
+        if (view->others[i].operation == words->operation && !strcmp(view->others[i].name, words->name))
+            return i;
+    FV_GROW(view->others, view->other_room, view->other_count + 1);
+    view->others[view->other_count] =
+        (struct fv_io_function_view){ fv_arena_string(&m->arena, words->name), words->operation };
+    fv_index_add(&view->other_index, hash, (uint32_t)view->other_count);
+    return (uint32_t)view->other_count++;
+}
+
+uint32_t fv_io_function_number(struct fv_build *b, uint32_t rank, uint32_t number)
+{
+    struct fv_build_file *file = &b->files[rank];
+    struct fv_numbers *numbers = fv_build_numbers(file, FV_CHUNK_IO_FUNCTIONS);
+    uint32_t at = fv_numbers_get(numbers, number - FV_IO_OTHER_FUNCTIONS);
+    struct fv_io_function_record room;
+
+    if (number < FV_IO_OTHER_FUNCTIONS)
+        return number;
+    if (at == FV_NONE) {
+        const struct fv_io_function_words words = fv_io_function_in(file->reader, number, &room);
+
+        if (!words.operation || !fv_number_is_id(file->reader, number - FV_IO_OTHER_FUNCTIONS + 1))
+            return FV_IO_NO_FUNCTION;
+        at = other_function(b->model, &words);
+        fv_numbers_set(numbers, number - FV_IO_OTHER_FUNCTIONS, at);
+    }
+    return FV_IO_OTHER_FUNCTIONS + at;
 }
 
 /* ---- what a rank file has ---- */
@@ -83,9 +130,14 @@ static void read_files(struct gather *g)
     }
 }
 
+static enum fv_io_operation operation_of(const struct gather *g, const struct fv_io_record *r)
+{
+    return (enum fv_io_operation)fv_io_function(g->out, r->function).operation;
+}
+
 static void add_to_file(struct gather *g, struct fv_io_file_view *f, const struct fv_io_record *r)
 {
-    enum fv_io_operation operation = fv_io_operation_of(r->function);
+    enum fv_io_operation operation = operation_of(g, r);
     bool is_read = operation == FV_IO_OP_READ || operation == FV_IO_OP_ASYNC_READ,
          is_write = operation == FV_IO_OP_WRITE || operation == FV_IO_OP_ASYNC_WRITE;
     double seconds = fv_build_seconds(g->build->model, g->rank, r->ticks);
@@ -99,9 +151,9 @@ static void add_to_file(struct gather *g, struct fv_io_file_view *f, const struc
     add_rank(&f->ranks, g->rank, seconds);
 }
 
-static bool makes_sense(const struct fv_io_record *r)
+static bool makes_sense(const struct gather *g, const struct fv_io_record *r)
 {
-    return fv_io_operation_of(r->function) && r->calls && r->failed <= r->calls && r->ticks_max <= r->ticks;
+    return operation_of(g, r) && r->calls && r->failed <= r->calls && r->ticks_max <= r->ticks;
 }
 
 static void read_records(struct gather *g, struct fv_io_rank_view *rank)
@@ -114,12 +166,13 @@ static void read_records(struct gather *g, struct fv_io_rank_view *rank)
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        if (!makes_sense(&r))
+        r.function = fv_io_function_number(g->build, g->rank, r.function);
+        if (!makes_sense(g, &r))
             continue;
         uint32_t at = fv_numbers_get(files, r.file), node = fv_build_node_of(g->build, file, r.path);
         struct fv_io_part *part = FV_INTERNED(g->parts, out->parts, out->part_count, out->part_room,
                                               (uint32_t[]){ at, node, r.function, r.flags & FV_IO_IN_MPI, g->rank });
-        enum fv_io_operation operation = fv_io_operation_of(r.function);
+        enum fv_io_operation operation = operation_of(g, &r);
         double seconds = fv_build_seconds(g->build->model, g->rank, r.ticks);
 
         add(g, &part->sum, &r);
@@ -250,7 +303,7 @@ static void finish_io(struct fv_build *b, void *state)
 const struct fv_track fv_track_io = {
     .name = "io",
     .visit = FV_VISIT_REST,
-    .types = { FV_CHUNK_IO, FV_CHUNK_IO_FILES, FV_CHUNK_IO_THREAD, FV_CHUNK_IO_PROCESS },
+    .types = { FV_CHUNK_IO, FV_CHUNK_IO_FILES, FV_CHUNK_IO_FUNCTIONS, FV_CHUNK_IO_THREAD, FV_CHUNK_IO_PROCESS },
     .begin = begin_io,
     .read = read_io,
     .finish = finish_io,
@@ -280,6 +333,7 @@ static void add_sum(struct fv_io_sum *to, const struct fv_io_sum *from)
 {
     to->calls += from->calls;
     to->failed += from->failed;
+    to->failed_unknown |= from->failed_unknown;
     to->bytes += from->bytes;
     to->untimed += from->untimed;
     to->unsized += from->unsized;
@@ -330,5 +384,7 @@ void fv_io_view_release(void *data)
     free(view->calls);
     free(view->files);
     free(view->ranks);
+    free(view->others);
+    fv_index_release(&view->other_index);
     *view = (struct fv_io_view){ 0 };
 }

@@ -6,7 +6,9 @@
 
 #include "profile/model.h"
 #include "tool/vec.h"
-#include "trace/format.h"
+#include "trace/io_words.h"
+
+struct fv_build;
 
 /* Ranks that did something, as they come. */
 struct fv_io_ranks {
@@ -19,6 +21,7 @@ struct fv_io_sum {
     double seconds, in_mpi_s, max_s; /* in_mpi_s: of calls within MPI's functions for files, which is not in
                                       * `seconds` */
     uint64_t sizes[FV_IO_SIZES];
+    bool failed_unknown;
 };
 
 /* A function at a call path, on a file. */
@@ -50,6 +53,12 @@ struct fv_io_file_view {
     struct fv_io_ranks ranks; /* by both */
 };
 
+/* A function for files; those of archives have numbers from FV_IO_OTHER_FUNCTIONS on, in the order of `others`. */
+struct fv_io_function_view {
+    const char *name;
+    uint32_t operation; /* enum fv_io_operation */
+};
+
 struct fv_io_rank_view {
     uint32_t rank;
     double seconds;
@@ -67,9 +76,16 @@ struct fv_io_view {
     size_t file_count, file_room;
     struct fv_io_rank_view *ranks;
     size_t rank_count, rank_room;
+    struct fv_io_function_view *others;
+    size_t other_count, other_room;
+    struct fv_index other_index;
     double seconds; /* of all ranks */
     uint64_t no_room, interrupted;
 };
+
+struct fv_io_function_view fv_io_function(const struct fv_io_view *view, uint32_t number);
+/* The number of a rank file's function. */
+uint32_t fv_io_function_number(struct fv_build *build, uint32_t rank, uint32_t number);
 
 /* Makes the calls anew, of the parts, of which some may be at one place now. */
 void fv_io_fold(struct fv_io_view *view);

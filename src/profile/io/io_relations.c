@@ -12,7 +12,7 @@ FV_DATA_BASE(io)
 
 static const char *const operation_words[] = { "open",   "close",    "read",      "write",      "seek",        "stat",
                                                "sync",   "truncate", "map",       "async_read", "async_write", "lock",
-                                               "remove", "rename",   "duplicate", NULL };
+                                               "remove", "rename",   "duplicate", "other",      NULL };
 static const char *const kind_words[] = {
     "regular", "directory", "terminal", "device", "pipe", "socket", "other", NULL
 };
@@ -25,19 +25,29 @@ static void get_file(void *subject, const void *row, const struct fv_column_def 
     v->text = file == FV_NONE ? NULL : fv_model_io(m)->files[file].path;
 }
 
+static struct fv_io_function_view function_of(void *subject, const void *row)
+{
+    return fv_io_function(fv_model_io(fv_tables_model(subject)), ((const struct fv_io_call_view *)row)->place.function);
+}
+
 static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = fv_io_function_name(((const struct fv_io_call_view *)row)->place.function);
+    v->text = function_of(subject, row).name;
 }
 
 static void get_operation(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = operation_words[fv_io_operation_of(((const struct fv_io_call_view *)row)->place.function) - 1];
+    v->text = operation_words[function_of(subject, row).operation - 1];
 }
 
 static void get_in_mpi(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->truth = ((const struct fv_io_call_view *)row)->place.flags & FV_IO_IN_MPI;
+}
+
+static bool knows_failed(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return !((const struct fv_io_call_view *)row)->sum.failed_unknown;
 }
 
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -47,25 +57,13 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
     v->text = kind && kind < FV_IO_KINDS ? kind_words[kind - 1] : NULL;
 }
 
-/* By the numbers that Linux gives them (statfs(2)). */
+/* By the numbers that Linux gives them, where they have no name. */
 static void get_filesystem(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    static const struct {
-        uint64_t type;
-        const char *name;
-    } known[] = {
-        { 0x01021994, "tmpfs" },  { 0xef53, "ext4" },       { 0x58465342, "xfs" },        { 0x9123683e, "btrfs" },
-        { 0x6969, "nfs" },        { 0x0bd00bd0, "lustre" }, { 0x47504653, "gpfs" },       { 0x794c7630, "overlay" },
-        { 0x9fa0, "proc" },       { 0x62656572, "sysfs" },  { 0x19830326, "beegfs" },     { 0x00c36400, "ceph" },
-        { 0xff534d42, "cifs" },   { 0x65735546, "fuse" },   { 0x2fc12fc1, "zfs" },        { 0x50495045, "pipe" },
-        { 0x534f434b, "socket" }, { 0x1cd1, "devpts" },     { 0x09041934, "anon_inode" },
-    };
     struct fv_tables *t = subject;
     uint64_t type = ((const struct fv_io_file_view *)row)->filesystem;
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (known[i].type == type)
-            v->text = known[i].name;
+    v->text = fv_filesystem_name(type);
     if (v->text || !type)
         return;
     snprintf(t->text, sizeof(t->text), "0x%llx", (unsigned long long)type);
@@ -115,7 +113,8 @@ static const struct fv_column_def call_columns[] = {
     FV_SHARE_COLUMN("share", "of all", C, sum.seconds, FV_OF_RANKS, 0,
                     "time_s as a share of the time of all ranks. With several threads it can exceed 1."),
     { "calls", "calls", "", "Calls of all ranks and threads. Exact.", FV_FIELD(C, sum.calls) },
-    { "failed", "failed", "", "Calls that failed.", FV_FIELD(C, sum.failed), .flags = FV_BLANK },
+    { "failed", "failed", "", "Calls that failed. Null: an archive does not say it.", FV_FIELD(C, sum.failed),
+      .flags = FV_BLANK | FV_NULLABLE, .known = knows_failed },
     { "bytes", "bytes", "bytes", "Bytes read, written or mapped. For asynchronous operations: bytes requested.",
       FV_FIELD(C, sum.bytes), .flags = FV_BLANK },
     { "time_s", "time", "s", "Time in these calls outside of MPI.", FV_FIELD(C, sum.seconds) },
