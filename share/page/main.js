@@ -199,7 +199,8 @@ function drawSubject(subject, tables) {
   };
 
   element.addEventListener("toggle", fill);
-  element.open = Boolean(subject.open) || (subject.opened_by || []).some(kind => selection.has(kind));
+  element.open =
+    Boolean(subject.open || tables.function) || (subject.opened_by || []).some(kind => selection.has(kind));
   return own.length ? element : null;
 }
 

@@ -64,7 +64,8 @@ static const char usage[] =
     "                 one rank\n"
     "  --thread LIST  report these threads; with --table: its rows of these threads\n"
     "  --function NAME  print of each table the rows of this function, and of what it called; with --table: of this "
-    "one\n" FV_CHOICE_USAGE(
+    "one;\n"
+    "                 with --html: a page of them\n" FV_CHOICE_USAGE(
         "report is") "  --schema       alone, without DIR: print the JSON Schema of what --json writes\n"
                      "  --glossary     without DIR: explain the words of the report\n"
                      "  --source FILE  after fvmpi run --sample: print this source file with the CPU time of its "
@@ -297,10 +298,11 @@ static int check_tables(const struct options *o)
 }
 
 /* Of the whole report. */
-static int check_function(const struct options *o)
+static int check_function(struct options *o)
 {
-    if (o->csv || o->page || o->badge || o->folded || o->speedscope || o->source.file || o->text)
-        return wrong("--function", "it goes with text, --json or --table; in the page, choose the function");
+    if (o->csv || o->badge || o->folded || o->speedscope || o->source.file || o->text)
+        return wrong("--function", "it goes with text, --json, --html or --table");
+    o->html.function = o->tables.query.function;
     return check_files(o);
 }
 
@@ -410,6 +412,30 @@ static int write_page(const struct fv_profile *view, const struct options *o)
     return o->page && !err ? fv_output_close(&file, o->page, "--html", fv_view_page(view, &page, file.stream)) : err;
 }
 
+static int write_function(const struct fv_profile *view, const struct options *o)
+{
+    const char *function = o->tables.query.function, *json = o->json ? o->json : "-";
+    struct fv_whole_file file;
+    int err = 0;
+
+    fv_tables_say_losses(&view->model->problems);
+    if (!fv_view_has_function(view, function)) {
+        fv_log("report: --function %s: nothing was recorded of a function of this name; --table mpi_functions, "
+               "--table cpu_procedures and --table sampled_functions list names",
+               function);
+        return -FV_ENOENT;
+    }
+    if (o->json || !o->page) {
+        const char *option = o->json ? "--json" : "--function";
+
+        err = fv_output_open(&file, json, option);
+        if (!err)
+            err =
+                fv_output_close(&file, json, option, fv_view_function(view, function, &o->view, o->json, file.stream));
+    }
+    return err ? err : write_page(view, o);
+}
+
 static int write_all(const struct fv_profile *view, const struct options *o)
 {
     bool samples = o->folded || o->speedscope;
@@ -455,7 +481,7 @@ int fv_cmd_report(int argc, char **argv)
         if (!err && options.tables.count)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);
         else if (!err && options.tables.query.function)
-            status = fv_tables_of_function(&options.tables, profile, &options.view, options.json);
+            err = write_function(profile, &options);
         else if (!err)
             err = write_all(profile, &options);
         if (!err && options.directories.count == 1)
