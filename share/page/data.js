@@ -70,7 +70,7 @@ async function loadTables(part) {
   scripts.forEach(script => script.remove());
   return Object.assign(
     new Map(described.tables.map((table, i) => [table.name, new Table(table, values[i], described.words)])),
-    { sources, schema: described.schema },
+    { sources, schema: described.schema, function: described.function },
   );
 }
 
@@ -80,5 +80,9 @@ const loadFirst = () => loadTables("script.first.data");
 async function loadRest(first) {
   const rest = await loadTables("script.data:not(.first)");
 
-  return Object.assign(new Map([...first, ...rest]), { sources: rest.sources, schema: first.schema });
+  return Object.assign(new Map([...first, ...rest]), {
+    sources: rest.sources,
+    schema: first.schema,
+    function: first.function,
+  });
 }

@@ -41,6 +41,7 @@ function drawIdentity(tables) {
     ["--read-ranks", run.choice_read_ranks],
     ["--rank", run.choice_shown_ranks],
     ["--thread", run.choice_shown_threads],
+    ["--function", tables.function],
   ]
     .filter(([, list]) => list)
     .map(words => words.join(" "))
@@ -60,6 +61,15 @@ function drawIdentity(tables) {
     plural(run.rank_count, "rank") +
     cost;
   complete.className = run.complete || run.choice_read_ranks ? "" : "bad";
+  if (tables.function)
+    complete.after(
+      make("p", { id: "of-function", class: "verdict" }, "This page is of " + tables.function + " alone."),
+      make(
+        "p",
+        { class: "note" },
+        "Tables have its rows, and those of what it called. The page without --function has the whole run, and its timeline.",
+      ),
+    );
   if (run.not_recorded) complete.after(make("p", { class: "note" }, run.not_recorded));
 }
 
@@ -111,7 +121,10 @@ function drawFindings(tables) {
       make(
         "p",
         null,
-        (noisy.length ? "No others" : "None") + (notJudged ? "." : ": no cause that fvmpi knows costs 2 % or more."),
+        tables.function
+          ? "None names " + tables.function + "."
+          : (noisy.length ? "No others" : "None") +
+              (notJudged ? "." : ": no cause that fvmpi knows costs 2 % or more."),
       ),
     );
   else place.append(list(findings.slice(0, 3)));
@@ -149,6 +162,8 @@ function drawBranch([key, ...below], table) {
 function drawEfficiency(tables) {
   const table = tables.get("efficiency"),
     place = document.getElementById("efficiency");
+
+  if (tables.function) return; /* it is of the run */
   const tree = table && table.rows ? drawBranch(TREE, table) : null;
 
   place.append(
@@ -162,7 +177,8 @@ function drawStrip(tables) {
   const ranks = tables.get("ranks"),
     place = document.getElementById("strip");
 
-  if (tables.get("run").all()[0].choice_shown_threads) return; /* ranks have the times of processes */
+  if (tables.get("run").all()[0].choice_shown_threads || tables.function)
+    return; /* ranks have the times of processes */
   place.classList.add("short"); /* beside the findings */
   place.append(make("h2", null, "Where the time went"));
   if (!ranks || !ranks.rows) {

@@ -84,7 +84,7 @@ const SUBJECTS = [
   },
   {
     title: "Instrumented functions",
-    tables: ["instrumented", "instrumented_paths", "instrumented_ranks", "instrumented_lost"],
+    tables: ["instrumented", "instrumented_paths", "instrumented_ranks", "function_warm_up", "instrumented_lost"],
     charts: tables => [flame(tables, "instrumented_paths")],
     opened_by: ["function"],
   },
@@ -211,7 +211,8 @@ function drawSubject(subject, tables) {
   };
 
   element.addEventListener("toggle", fill);
-  element.open = Boolean(subject.open) || (subject.opened_by || []).some(kind => selection.has(kind));
+  element.open =
+    Boolean(subject.open || tables.function) || (subject.opened_by || []).some(kind => selection.has(kind));
   return own.length ? element : null;
 }
 

@@ -2,6 +2,7 @@
 /* fvmpi diff: what changed between two experiments, or two sets of runs. */
 #include "cmd/archives.h"
 #include "cmd/arguments.h"
+#include "cmd/choice.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "diff/diff_relations.h"
@@ -17,6 +18,7 @@
 struct options {
     const char *json, *csv, *page;
     bool text;
+    struct fv_choice choice;
     struct fv_text_options view;
     char **directories[2];
     size_t count[2];
@@ -38,7 +40,8 @@ static const char usage[] =
     "  --schema       print the JSON Schema of what --json writes\n"
     "  --text         print the text, too, beside files\n"
     "  --top N        rows in each list of the text (10)\n"
-    "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
+    "  --all          all rows\n" FV_CHOICE_USAGE("comparison is") FV_OUTPUT_USAGE
+    "\n"
     "Call paths are joined by function, file and line. If the program was built again and lines have moved, they are "
     "joined\n"
     "by function names. This needs the program of A, or its debug file in a directory that FVMPI_DEBUG_PATH names\n"
@@ -72,7 +75,9 @@ static int take_option(void *options, int option)
     case OPT_SCHEMA: return print_schema();
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
-    return fv_output_option(option, &o->view, wrong);
+    int status = fv_choice_option(option, &o->choice, wrong);
+
+    return status == FV_UNKNOWN_OPTION ? fv_output_option(option, &o->view, wrong) : status;
 }
 
 /* Options and directories up to the argument list's end; argv[0] is skipped. */
@@ -84,6 +89,7 @@ static int take_arguments(struct options *o, int argc, char **argv, unsigned sid
         { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
         { "schema", no_argument, NULL, OPT_SCHEMA },
+        FV_CHOICE_OPTIONS,
         FV_OUTPUT_OPTIONS,
         { "help", no_argument, NULL, 'h' },
         { 0 },
@@ -153,27 +159,35 @@ static int parse(int argc, char **argv, struct options *o)
     return status;
 }
 
-int fv_cmd_diff(int argc, char **argv)
+static int compare(const struct options *o)
 {
-    struct options options;
     struct fv_diff diff = { 0 };
-    int status = parse(argc, argv, &options), err = 0;
+    int err = 0;
 
-    if (status >= 0)
-        return status;
     for (unsigned s = 0; s < 2; s++)
-        for (size_t i = 0; i < options.count[s] && !err; i++)
-            err = fv_diff_load(&diff, s, options.directories[s][i]);
+        for (size_t i = 0; i < o->count[s] && !err; i++)
+            err = fv_diff_load(&diff, s, o->directories[s][i], &o->choice);
     if (!err)
         fv_diff_compute(&diff);
     if (!err)
-        err = FV_OUTPUT_WRITE(options.json, "--json", fv_diff_json, &diff);
+        err = FV_OUTPUT_WRITE(o->json, "--json", fv_diff_json, &diff);
     if (!err)
-        err = FV_OUTPUT_WRITE(options.page, "--html", fv_diff_page, &diff);
-    if (!err && options.csv)
-        err = fv_diff_csv(&diff, options.csv);
-    if (!err && options.text && (err = fv_diff_text(&diff, &options.view, stdout)))
+        err = FV_OUTPUT_WRITE(o->page, "--html", fv_diff_page, &diff);
+    if (!err && o->csv)
+        err = fv_diff_csv(&diff, o->csv);
+    if (!err && o->text && (err = fv_diff_text(&diff, &o->view, stdout)))
         fv_log("stdout: %s; the comparison is cut", strerror(errno));
     fv_diff_release(&diff);
     return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
+int fv_cmd_diff(int argc, char **argv)
+{
+    struct options options;
+    int status = parse(argc, argv, &options);
+
+    if (status < 0)
+        status = compare(&options);
+    fv_choice_release(&options.choice);
+    return status;
 }

@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "cmd/archives.h"
 #include "cmd/arguments.h"
+#include "cmd/choice.h"
 #include "cmd/cmd.h"
 #include "cmd/newer.h"
 #include "cmd/output.h"
@@ -26,7 +27,7 @@ struct options {
     struct fv_source_options source;
     char *old_prefix; /* source.place.old_prefix, to be freed */
     struct fv_page_options html;
-    const char *ranks, *threads, *read_ranks;
+    const char *ranks, *threads;
     struct fv_choice choice; /* of these, of the whole report */
     const char *json_ranks;  /* NULL: as many ranks as there are say */
     struct fv_tables_asked tables;
@@ -63,29 +64,36 @@ static const char usage[] =
     "                 one rank\n"
     "  --thread LIST  report these threads; with --table: its rows of these threads\n"
     "  --function NAME  print of each table the rows of this function, and of what it called; with --table: of this "
-    "one\n"
-    "  --read-ranks LIST  read the files of these ranks alone, which is fast: the report is of them\n"
-    "  --schema       alone, without DIR: print the JSON Schema of what --json writes\n"
-    "  --glossary     without DIR: explain the words of the report\n"
-    "  --source FILE  after fvmpi run --sample: print this source file with the CPU time of its lines, on stdout;\n"
-    "                 FILE is the end of its path\n"
-    "  --source-path OLD=NEW  look below NEW for source files whose paths begin with OLD\n"
-    "  --no-source    write --html without lines of the program's source files, for readers who may not see them\n"
-    "  --folded FILE  after fvmpi run --sample: write stacks with their samples, one per line, for flame graphs;\n"
-    "                 - is stdout\n"
-    "  --speedscope FILE  the same in the format of speedscope.app\n"
-    "  --top N        rows in each table of the text (10; for call sites 5, in section Waiting 3)\n"
-    "  --all          all rows\n"
-    "  --threshold PERCENT  in tables of the text: only rows with at least this share of the time; how many are left "
-    "out\n"
-    "                 is shown. For waiting, samples and bytes see the man page\n"
-    "  --peaks FILE   compare the bandwidth counted by --counters memory with what such a machine reaches:\n"
-    "                 FILE is from fvmpi doctor --measure --json FILE\n"
-    "  --no-symbols   show call paths as module+offset: fast, and needs no files of the program\n" FV_OUTPUT_USAGE "\n"
-    "FVMPI_DEBUG_PATH names directories (DIR:DIR...) with debug files (DIR/.build-id/xx/yyyy.debug,\n"
-    "DIR/path/of/the/object/NAME). They are searched before /usr/lib/debug.\n"
-    "If an option is given twice, the last one counts; --table and --where add up.\n"
-    "Exit status: 0 reported (the report says if parts are missing), 1 nothing could be reported, 2 wrong usage.\n";
+    "one;\n"
+    "                 with --html: a page of them\n" FV_CHOICE_USAGE(
+        "report is") "  --schema       alone, without DIR: print the JSON Schema of what --json writes\n"
+                     "  --glossary     without DIR: explain the words of the report\n"
+                     "  --source FILE  after fvmpi run --sample: print this source file with the CPU time of its "
+                     "lines, on stdout;\n"
+                     "                 FILE is the end of its path\n"
+                     "  --source-path OLD=NEW  look below NEW for source files whose paths begin with OLD\n"
+                     "  --no-source    write --html without lines of the program's source files, for readers who may "
+                     "not see them\n"
+                     "  --folded FILE  after fvmpi run --sample: write stacks with their samples, one per line, for "
+                     "flame graphs;\n"
+                     "                 - is stdout\n"
+                     "  --speedscope FILE  the same in the format of speedscope.app\n"
+                     "  --top N        rows in each table of the text (10; for call sites 5, in section Waiting 3)\n"
+                     "  --all          all rows\n"
+                     "  --threshold PERCENT  in tables of the text: only rows with at least this share of the time; "
+                     "how many are left "
+                     "out\n"
+                     "                 is shown. For waiting, samples and bytes see the man page\n"
+                     "  --peaks FILE   compare the bandwidth counted by --counters memory with what such a machine "
+                     "reaches:\n"
+                     "                 FILE is from fvmpi doctor --measure --json FILE\n"
+                     "  --no-symbols   show call paths as module+offset: fast, and needs no files of the "
+                     "program\n" FV_OUTPUT_USAGE "\n"
+                     "FVMPI_DEBUG_PATH names directories (DIR:DIR...) with debug files (DIR/.build-id/xx/yyyy.debug,\n"
+                     "DIR/path/of/the/object/NAME). They are searched before /usr/lib/debug.\n"
+                     "If an option is given twice, the last one counts; --table and --where add up.\n"
+                     "Exit status: 0 reported (the report says if parts are missing), 1 nothing could be reported, 2 "
+                     "wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -106,7 +114,6 @@ enum {
     OPT_HTML_MAX,
     OPT_BADGE,
     OPT_RANK,
-    OPT_READ_RANKS,
     OPT_FUNCTION,
     OPT_THREAD,
     OPT_TABLE,
@@ -213,7 +220,6 @@ static int take_option(void *options, int option)
     case OPT_NO_SOURCE: o->html.no_source = true; return FV_GO_ON;
     case OPT_RANK: o->ranks = o->tables.query.ranks = optarg; return FV_GO_ON;
     case OPT_FUNCTION: o->tables.query.function = optarg; return FV_GO_ON;
-    case OPT_READ_RANKS: o->read_ranks = optarg; return FV_GO_ON;
     case OPT_THREAD: o->threads = o->tables.query.threads = optarg; return FV_GO_ON;
     case OPT_TABLE: return take_table(o, optarg);
     case OPT_COLUMNS: o->tables.query.columns = optarg; return FV_GO_ON;
@@ -228,7 +234,9 @@ static int take_option(void *options, int option)
     case OPT_SCHEMA: return wrong("--schema", "it goes alone: fvmpi report --schema, without DIR and other options");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
-    return fv_output_option(option, &o->view, wrong);
+    int status = fv_choice_option(option, &o->choice, wrong);
+
+    return status == FV_UNKNOWN_OPTION ? fv_output_option(option, &o->view, wrong) : status;
 }
 
 static int check_files(const struct options *o)
@@ -257,21 +265,14 @@ static int check_source_rank(struct options *o)
     return FV_GO_ON;
 }
 
-static int take_list(struct fv_spans *out, const char *text, const char *why)
-{
-    return !text || fv_spans_parse(out, text) ? FV_GO_ON : wrong(text, why);
-}
-
 /* Of a whole report; --table chooses rows of its table, --source a rank. */
 static int check_choice(struct options *o)
 {
     const bool whole = !o->tables.count && !o->source.file;
-    int status = take_list(&o->choice.read, o->read_ranks, "--read-ranks takes a list of ranks such as 0-63,1024");
+    int status = whole ? fv_choice_list(&o->choice.ranks, o->ranks, "--rank", "ranks", wrong) : FV_GO_ON;
 
     if (status == FV_GO_ON && whole)
-        status = take_list(&o->choice.ranks, o->ranks, "--rank takes a list of ranks such as 0-3,7");
-    if (status == FV_GO_ON && whole)
-        status = take_list(&o->choice.threads, o->threads, "--thread takes a list of threads such as 0-3,7");
+        status = fv_choice_list(&o->choice.threads, o->threads, "--thread", "threads", wrong);
     o->profile.choice = &o->choice;
     return status;
 }
@@ -297,10 +298,11 @@ static int check_tables(const struct options *o)
 }
 
 /* Of the whole report. */
-static int check_function(const struct options *o)
+static int check_function(struct options *o)
 {
-    if (o->csv || o->page || o->badge || o->folded || o->speedscope || o->source.file || o->text)
-        return wrong("--function", "it goes with text, --json or --table; in the page, choose the function");
+    if (o->csv || o->badge || o->folded || o->speedscope || o->source.file || o->text)
+        return wrong("--function", "it goes with text, --json, --html or --table");
+    o->html.function = o->tables.query.function;
     return check_files(o);
 }
 
@@ -357,7 +359,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "no-source", no_argument, NULL, OPT_NO_SOURCE },
         { "rank", required_argument, NULL, OPT_RANK },
         { "function", required_argument, NULL, OPT_FUNCTION },
-        { "read-ranks", required_argument, NULL, OPT_READ_RANKS },
+        FV_CHOICE_OPTIONS,
         { "thread", required_argument, NULL, OPT_THREAD },
         { "table", required_argument, NULL, OPT_TABLE },
         { "columns", required_argument, NULL, OPT_COLUMNS },
@@ -410,6 +412,30 @@ static int write_page(const struct fv_profile *view, const struct options *o)
     return o->page && !err ? fv_output_close(&file, o->page, "--html", fv_view_page(view, &page, file.stream)) : err;
 }
 
+static int write_function(const struct fv_profile *view, const struct options *o)
+{
+    const char *function = o->tables.query.function, *json = o->json ? o->json : "-";
+    struct fv_whole_file file;
+    int err = 0;
+
+    fv_tables_say_losses(&view->model->problems);
+    if (!fv_view_has_function(view, function)) {
+        fv_log("report: --function %s: nothing was recorded of a function of this name; --table mpi_functions, "
+               "--table cpu_procedures and --table sampled_functions list names",
+               function);
+        return -FV_ENOENT;
+    }
+    if (o->json || !o->page) {
+        const char *option = o->json ? "--json" : "--function";
+
+        err = fv_output_open(&file, json, option);
+        if (!err)
+            err =
+                fv_output_close(&file, json, option, fv_view_function(view, function, &o->view, o->json, file.stream));
+    }
+    return err ? err : write_page(view, o);
+}
+
 static int write_all(const struct fv_profile *view, const struct options *o)
 {
     bool samples = o->folded || o->speedscope;
@@ -455,7 +481,7 @@ int fv_cmd_report(int argc, char **argv)
         if (!err && options.tables.count)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);
         else if (!err && options.tables.query.function)
-            status = fv_tables_of_function(&options.tables, profile, &options.view, options.json);
+            err = write_function(profile, &options);
         else if (!err)
             err = write_all(profile, &options);
         if (!err && options.directories.count == 1)
@@ -465,8 +491,6 @@ int fv_cmd_report(int argc, char **argv)
         fv_profile_close(profile);
     }
     free(options.old_prefix);
-    fv_spans_release(&options.choice.read);
-    fv_spans_release(&options.choice.ranks);
-    fv_spans_release(&options.choice.threads);
+    fv_choice_release(&options.choice);
     return status;
 }

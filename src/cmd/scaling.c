@@ -2,6 +2,7 @@
 /* fvmpi scaling: one program on several numbers of ranks. */
 #include "cmd/archives.h"
 #include "cmd/arguments.h"
+#include "cmd/choice.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "scaling/scaling_relations.h"
@@ -15,6 +16,7 @@ struct options {
     enum fv_scaling_kind kind;
     const char *json, *csv, *page;
     bool text;
+    struct fv_choice choice;
     struct fv_text_options view;
     char **directories;
     size_t count;
@@ -35,7 +37,8 @@ static const char usage[] =
     "  --schema       print the JSON Schema of what --json writes\n"
     "  --text         print the text, too, beside files\n"
     "  --top N        rows in each table of parts (10)\n"
-    "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
+    "  --all          all rows\n" FV_CHOICE_USAGE("comparison is") FV_OUTPUT_USAGE
+    "\n"
     "Exit status: 0 compared, 1 could not be compared, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
@@ -72,7 +75,9 @@ static int take_option(void *options, int option)
     case OPT_SCHEMA: return print_schema();
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
-    return fv_output_option(option, &o->view, wrong);
+    int status = fv_choice_option(option, &o->choice, wrong);
+
+    return status == FV_UNKNOWN_OPTION ? fv_output_option(option, &o->view, wrong) : status;
 }
 
 static int parse(int argc, char **argv, struct options *o)
@@ -85,6 +90,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
         { "schema", no_argument, NULL, OPT_SCHEMA },
+        FV_CHOICE_OPTIONS,
         FV_OUTPUT_OPTIONS,
         { "help", no_argument, NULL, 'h' },
         { 0 },
@@ -108,26 +114,34 @@ static int parse(int argc, char **argv, struct options *o)
     return status < 0 ? fv_archives_become_experiments(o->directories, o->count) : status;
 }
 
-int fv_cmd_scaling(int argc, char **argv)
+static int compare(const struct options *o)
 {
-    struct options options;
     struct fv_scaling scaling = { 0 };
-    int status = parse(argc, argv, &options), err = 0;
+    int err = 0;
 
-    if (status >= 0)
-        return status;
-    for (size_t i = 0; i < options.count && !err; i++)
-        err = fv_scaling_load(&scaling, options.directories[i]);
+    for (size_t i = 0; i < o->count && !err; i++)
+        err = fv_scaling_load(&scaling, o->directories[i], &o->choice);
     if (!err)
-        err = fv_scaling_compute(&scaling, options.kind);
+        err = fv_scaling_compute(&scaling, o->kind);
     if (!err)
-        err = FV_OUTPUT_WRITE(options.json, "--json", fv_scaling_json, &scaling);
+        err = FV_OUTPUT_WRITE(o->json, "--json", fv_scaling_json, &scaling);
     if (!err)
-        err = FV_OUTPUT_WRITE(options.page, "--html", fv_scaling_page, &scaling);
-    if (!err && options.csv)
-        err = fv_scaling_csv(&scaling, options.csv);
-    if (!err && options.text && (err = fv_scaling_text(&scaling, &options.view, stdout)))
+        err = FV_OUTPUT_WRITE(o->page, "--html", fv_scaling_page, &scaling);
+    if (!err && o->csv)
+        err = fv_scaling_csv(&scaling, o->csv);
+    if (!err && o->text && (err = fv_scaling_text(&scaling, &o->view, stdout)))
         fv_log("stdout: %s; the report is cut", strerror(errno));
     fv_scaling_release(&scaling);
     return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
+int fv_cmd_scaling(int argc, char **argv)
+{
+    struct options options;
+    int status = parse(argc, argv, &options);
+
+    if (status < 0)
+        status = compare(&options);
+    fv_choice_release(&options.choice);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi stacks: what takes the speedup of threads, phase by phase, and the throughput of copies and ranks. */
 #include "cmd/arguments.h"
+#include "cmd/choice.h"
 #include "base/shell.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -20,6 +21,7 @@ struct options {
     struct fv_stacks_options view;
     const char *json, *csv, *page; /* of several runs */
     bool text;
+    struct fv_choice choice;
 };
 
 static const char usage[] =
@@ -47,7 +49,8 @@ static const char usage[] =
     "ranks.\n"
     "\n"
     "  --top N        phases, ranks or copies (10)\n"
-    "  --all          all of them\n" FV_OUTPUT_USAGE "\n"
+    "  --all          all of them\n" FV_CHOICE_USAGE("stacks are") FV_OUTPUT_USAGE
+    "\n"
     "Runs of `fvmpi run --stacks --solo` separate cache from memory.\n"
     "Exit status: 0 shown, 1 nothing to show, or T1 does not fit the phase, 2 wrong usage.\n";
 
@@ -92,7 +95,9 @@ static int take_option(void *options, int option)
     case OPT_SCHEMA: return print_schema();
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
-    return fv_output_option(option, &o->view.text, wrong);
+    int status = fv_choice_option(option, &o->choice, wrong);
+
+    return status == FV_UNKNOWN_OPTION ? fv_output_option(option, &o->view.text, wrong) : status;
 }
 
 static int parse(int argc, char **argv, struct options *o)
@@ -105,6 +110,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
         { "schema", no_argument, NULL, OPT_SCHEMA },
+        FV_CHOICE_OPTIONS,
         FV_OUTPUT_OPTIONS,
         { "help", no_argument, NULL, 'h' },
         { 0 },
@@ -198,7 +204,7 @@ static int compare(struct options *o)
     if (status >= 0)
         return status;
     for (size_t i = 0; i < o->directories.count && !err; i++)
-        err = fv_speedup_load(&speedup, o->directories.items[i]);
+        err = fv_speedup_load(&speedup, o->directories.items[i], &o->choice);
     if (!err)
         err = fv_speedup_compute(&speedup);
     if (!err)
@@ -246,7 +252,7 @@ static int load_and_show(const struct fv_operands *directories, const size_t *as
     int err = 0;
 
     for (size_t i = 0; i < directories->count && !err; i++)
-        err = fv_speedup_load(&speedup, directories->items[i]);
+        err = fv_speedup_load(&speedup, directories->items[i], NULL);
     if (!err && asked && !has_threads(&speedup))
         err = -FV_EFORMAT;
     if (!err && asked)
@@ -269,28 +275,36 @@ int fv_stacks_of_copies(const struct fv_operands *directories, FILE *out)
     return load_and_show(directories, NULL, false, out);
 }
 
-int fv_cmd_stacks(int argc, char **argv)
+static int show_one(struct options *o)
 {
     struct fv_profile *profile;
+
+    if (o->json || o->csv || o->page || o->text)
+        return wrong(o->json   ? "--json"
+                     : o->csv  ? "--csv"
+                     : o->page ? "--html"
+                               : "--text",
+                     "it needs runs with several numbers of threads; for one run use fvmpi report");
+    if (fv_profile_open(o->directories.items, o->directories.count,
+                        &(struct fv_profile_options){ .choice = &o->choice }, &profile))
+        return FV_EXIT_FAILED;
+    if (profile->model->passed_by)
+        fv_log("stacks: %s: the files of %zu of %d ranks were read: phases are of these", o->directories.items[0],
+               profile->model->rank_count, profile->model->world_size);
+    int status = check(profile->model, o);
+    if (status < 0)
+        status = show(o, profile);
+    fv_profile_close(profile);
+    return status;
+}
+
+int fv_cmd_stacks(int argc, char **argv)
+{
     struct options options;
     int status = parse(argc, argv, &options);
 
-    if (status >= 0)
-        return status;
-    if (are_runs(&options.directories))
-        return compare(&options);
-    if (options.json || options.csv || options.page || options.text)
-        return wrong(options.json   ? "--json"
-                     : options.csv  ? "--csv"
-                     : options.page ? "--html"
-                                    : "--text",
-                     "it needs runs with several numbers of threads; for one run use fvmpi report");
-    if (fv_profile_open(options.directories.items, options.directories.count, &(struct fv_profile_options){ 0 },
-                        &profile))
-        return FV_EXIT_FAILED;
-    status = check(profile->model, &options);
     if (status < 0)
-        status = show(&options, profile);
-    fv_profile_close(profile);
+        status = are_runs(&options.directories) ? compare(&options) : show_one(&options);
+    fv_choice_release(&options.choice);
     return status;
 }

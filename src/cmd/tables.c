@@ -126,8 +126,7 @@ static int print(const struct fv_query *query, void *context)
                            fv_query_print(query, fv_profile_relations, &to->tables, form, &page, file.stream));
 }
 
-/* A table looks the same with half of the ranks. */
-static void say_losses(const struct fv_problems *problems)
+void fv_tables_say_losses(const struct fv_problems *problems)
 {
     size_t losses = 0;
     const struct fv_problem *first = NULL;
@@ -147,89 +146,10 @@ int fv_tables_print(struct fv_tables_asked *asked, const struct fv_profile *prof
 {
     struct printing to = { .text = text, .csv = csv, .json = json };
 
-    say_losses(&profile->model->problems);
+    fv_tables_say_losses(&profile->model->problems);
     fv_tables_init(&to.tables, profile);
     asked->query.top = text->brief ? SIZE_MAX : text->top;
     int status = each(asked, print, &to);
     fv_tables_release(&to.tables);
     return status;
-}
-
-/* ---- a function ---- */
-
-struct of_function {
-    struct fv_query query;
-    struct fv_tables tables;
-    struct fv_page page;
-    bool json; /* a list of tables, each as --table prints it */
-    int err;
-};
-
-/* With commas between the tables that have rows. */
-static int print_json(struct of_function *f)
-{
-    const size_t before = *f->query.met;
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-
-    if (!out)
-        return -FV_EIO;
-    int err = fv_query_print(&f->query, fv_profile_relations, &f->tables, FV_QUERY_JSON, &f->page, out);
-    fclose(out);
-    if (!err && *f->query.met > before)
-        fprintf(f->page.out, "%s%s", before ? "," : "", text);
-    free(text);
-    return err;
-}
-
-/* Single frames, and numbers of single ranks, would hide the others. */
-static bool print_of_function(void *context, const struct fv_relation_place *place)
-{
-    const struct fv_relation *r = place->chain[place->depth - 1];
-    struct of_function *f = context;
-
-    if (r == &fv_path_relation || r->by_rank)
-        return true;
-    f->query.table = r->name;
-    f->err = f->json
-                 ? print_json(f)
-                 : fv_query_print(&f->query, fv_profile_relations, &f->tables, FV_QUERY_TEXT, &f->page, f->page.out);
-    return !f->err;
-}
-
-static int print_all_of(struct of_function *f)
-{
-    if (f->json)
-        putc('[', f->page.out);
-    fv_relations_visit(fv_profile_relations, print_of_function, f);
-    if (f->json)
-        fputs("]\n", f->page.out);
-    return f->err ? f->err : fflush(f->page.out) || ferror(f->page.out) ? -FV_EIO : 0;
-}
-
-int fv_tables_of_function(struct fv_tables_asked *asked, const struct fv_profile *profile,
-                          const struct fv_text_options *text, const char *json)
-{
-    const char *path = json ? json : "-", *option = json ? "--json" : "--function";
-    struct of_function f = { .query = asked->query, .json = json };
-    struct fv_whole_file file;
-    size_t met = 0;
-    int err = fv_output_open(&file, path, option);
-
-    if (err)
-        return FV_EXIT_FAILED;
-    f.page = page_of(text, file.stream);
-    f.query.met = &met;
-    f.query.top = json && text->brief ? SIZE_MAX : text->top;
-    f.query.ranks = f.query.threads = NULL; /* the profile is of these */
-    say_losses(&profile->model->problems);
-    fv_tables_init(&f.tables, profile);
-    err = fv_output_close(&file, path, option, print_all_of(&f));
-    fv_tables_release(&f.tables);
-    if (!err && !met)
-        fv_log("report: --function %s: nothing was recorded of a function of this name; --table mpi_functions, "
-               "--table cpu_procedures and --table sampled_functions list names",
-               f.query.function);
-    return err || !met ? FV_EXIT_FAILED : FV_EXIT_OK;
 }

@@ -20,10 +20,8 @@ struct fv_tables_asked {
 int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text);
 /* Before anything is read: do the tables, columns and conditions exist? FV_GO_ON, or the exit status. */
 int fv_tables_check(struct fv_tables_asked *asked);
-/* Prints of every table the rows of asked->query.function: to `json` where that is given, else as text. Has logged when
- * it fails; the exit status. */
-int fv_tables_of_function(struct fv_tables_asked *asked, const struct fv_profile *profile,
-                          const struct fv_text_options *text, const char *json);
+/* Logs what is missing of the recording: a table looks the same with half of the ranks. */
+void fv_tables_say_losses(const struct fv_problems *problems);
 /* Prints the tables: to `csv` or `json` where that is given ("-": stdout), else as text. Has logged when it
  * fails; the exit status. */
 int fv_tables_print(struct fv_tables_asked *asked, const struct fv_profile *profile, const struct fv_text_options *text,

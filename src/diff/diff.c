@@ -38,9 +38,10 @@ static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct 
                                .command = fv_arena_string(&d->arena, m->command),
                                .mpi = fv_arena_string(&d->arena, m->mpi),
                                .program = fv_arena_string(&d->arena, fv_base_name(m->program)),
-                               .ranks = m->rank_count,
+                               .ranks = m->passed_by ? (size_t)m->world_size : m->rank_count,
+                               .read = m->rank_count,
                                .programs = m->program_count,
-                               .complete = m->complete,
+                               .complete = m->part_complete,
                                .wait_kind = { e->own_wait_kind, e->wait_kind },
                                .analysis = m->causes.source == FV_CAUSES_TRACE,
                                .analysis_lost_s = m->causes.elsewhere_s / ranks,
@@ -188,10 +189,10 @@ void fv_diff_add(struct fv_diff *d, unsigned which, const struct fv_profile *pro
     }
 }
 
-int fv_diff_load(struct fv_diff *d, unsigned side, const char *path)
+int fv_diff_load(struct fv_diff *d, unsigned side, const char *path, const struct fv_choice *choice)
 {
     struct fv_profile *profile;
-    int err = fv_profile_open(&(char *){ (char *)path }, 1, &(struct fv_profile_options){ 0 }, &profile);
+    int err = fv_profile_open(&(char *){ (char *)path }, 1, &(struct fv_profile_options){ .choice = choice }, &profile);
 
     if (err)
         return err;

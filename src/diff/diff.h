@@ -60,15 +60,16 @@ struct fv_diff_run {
     const char *directory, *command, *mpi, *program; /* program: base name */
     uint8_t build_id[32];
     uint32_t build_id_bytes;
-    size_t ranks, programs;
-    bool complete;
+    size_t ranks, read; /* read: ranks that its numbers are of */
+    size_t programs;
+    bool complete; /* of these ranks */
     enum fv_wait_kind wait_kind[FV_WAITS];
     bool analysis;                    /* there is an analysis.json that is of its rank files */
     double analysis_lost_s;           /* its waiting, of a rank, in call paths that the profile does not have */
     double efficiency[2];             /* its serialization and transfer; NAN */
     double wait_s[FV_WAITS];          /* of a rank */
-    struct fv_pop_hybrid_sums hybrid; /* zeros: no OpenMP, or not known of all */
-    double instructions, cycles;      /* of all ranks, outside of MPI; NAN: not counted in all of them */
+    struct fv_pop_hybrid_sums hybrid; /* of the ranks that were read; zeros: no OpenMP, or not known of all */
+    double instructions, cycles;      /* of the ranks that were read, outside of MPI; NAN: not counted in all of them */
     double no_processor_s;            /* of a rank, as the finding of that name has it; 0: no such finding */
     double value[FV_DIFF_RUN_METRICS];
 };
@@ -109,9 +110,9 @@ struct fv_diff {
     size_t entry_count, entry_room;
 };
 
-/* Adds an experiment to side 0 or 1. Has logged when it fails, as
+/* Adds an experiment to side 0 or 1, of the ranks whose files are to be read (NULL: all). Has logged when it fails, as
  * fv_profile_open() does. */
-int fv_diff_load(struct fv_diff *diff, unsigned side, const char *path);
+int fv_diff_load(struct fv_diff *diff, unsigned side, const char *path, const struct fv_choice *choice);
 /* The same of a profile in memory; copies what it needs. */
 void fv_diff_add(struct fv_diff *diff, unsigned side, const struct fv_profile *profile);
 /* Each side has a run at least. */

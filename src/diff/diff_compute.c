@@ -278,6 +278,11 @@ static void say_sides(struct fv_diff *d)
                 fv_problem_add(&d->notes, FV_PROBLEM_DAMAGED, NULL,
                                "%s is incomplete (fvmpi report says why): its sums may be too small",
                                runs[r].directory);
+        for (size_t r = 0; r < d->side[s].count; r++)
+            if (runs[r].read < runs[r].ranks)
+                fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
+                               "%s: the files of %zu of %zu ranks were read: means per rank are of these",
+                               runs[r].directory, runs[r].read, runs[r].ranks);
     }
     if (a->ranks != b->ranks)
         fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,

@@ -261,7 +261,7 @@ static void add_known(double *to, double value)
 static void add_ranks(struct reader *r, struct fv_diff_entry *e, const void *row)
 {
     const struct fv_column_def *parts = of(r, r->table->parts), *rank = NULL;
-    size_t ranks = r->subject->model->rank_count;
+    size_t ranks = (size_t)r->subject->model->world_size; /* by number: of some there may be no file */
 
     if (!parts)
         return;

@@ -453,7 +453,7 @@ static int add_paths(struct fv_experiment *e, char *const *paths, size_t count)
     if (!err && !e->count && !e->problems.count)
         err = -FV_ENOENT;
     if (err == -FV_ENOENT && e->passed_by) {
-        fv_log("%s: none of its %zu rank files is of ranks %s; fvmpi report without --read-ranks reads all", paths[0],
+        fv_log("%s: none of its %zu rank files is of ranks %s; without --read-ranks all are read", paths[0],
                e->passed_by, e->wanted->text);
         return err;
     }

@@ -111,14 +111,15 @@ static inline __attribute__((always_inline)) void pop_now(struct stack *s, uint6
     calls->mpi_self_ticks += mpi - (top->callees_mpi < mpi ? top->callees_mpi : mpi);
     if (--c->open)
         return;
-    calls->ended++;
     calls->last = now;
     calls->ticks += ticks;
     calls->mpi_ticks += mpi;
     if (ticks < calls->ticks_min)
         calls->ticks_min = ticks;
-    if (ticks > calls->ticks_max)
-        calls->ticks_max = ticks;
+    if (FV_UNLIKELY(!calls->ended++))
+        calls->ticks_first = ticks;
+    else if (ticks > calls->ticks_later)
+        calls->ticks_later = ticks;
     __atomic_store_n(&calls->opened, 0, __ATOMIC_RELEASE);
 }
 

@@ -26,16 +26,22 @@ const struct fv_scaling_metric_word fv_scaling_metrics[FV_SCALES_METRICS] = {
     [FV_SCALES_FREQUENCY] = { "frequency_scalability", "    frequency", FV_UNIT_SHARE },
 };
 
-int fv_scaling_load(struct fv_scaling *s, const char *path)
+int fv_scaling_load(struct fv_scaling *s, const char *path, const struct fv_choice *choice)
 {
-    return fv_diff_load(&s->runs, 0, path);
+    return fv_diff_load(&s->runs, 0, path, choice);
 }
 
 /* ---- points ---- */
 
+/* How many times the ranks that were read all are. */
+static double all_of(const struct fv_diff_run *r)
+{
+    return (double)r->ranks / (double)r->read;
+}
+
 static size_t size_of(const struct fv_scaling *s, const struct fv_diff_run *r)
 {
-    return s->threads ? (size_t)r->hybrid.threads : r->ranks;
+    return s->threads ? (size_t)lround(r->hybrid.threads * all_of(r)) : r->ranks;
 }
 
 static double processors(const struct fv_scaling *s, const struct fv_scaling_point *p)
@@ -66,7 +72,7 @@ static void values_of(const struct fv_scaling *s, const struct fv_diff_run *r, d
     for (unsigned k = 0; k < FV_SCALES_METRICS; k++)
         value[k] = NAN;
     value[FV_SCALES_ELAPSED] = s->threads ? r->hybrid.elapsed_s : v[FV_RUN_COMPUTE] / v[FV_RUN_PARALLEL];
-    *useful_s = s->threads ? r->hybrid.useful_s : v[FV_RUN_COMPUTE] * (double)r->ranks;
+    *useful_s = s->threads ? r->hybrid.useful_s * all_of(r) : v[FV_RUN_COMPUTE] * (double)r->ranks;
     value[FV_SCALES_PARALLEL] = s->threads ? hybrid.parallel : v[FV_RUN_PARALLEL];
     value[FV_SCALES_LOAD_BALANCE] = s->threads ? hybrid.mpi_load_balance : v[FV_RUN_LOAD_BALANCE];
     value[FV_SCALES_COMMUNICATION] = s->threads ? hybrid.mpi_communication : v[FV_RUN_COMMUNICATION];
@@ -86,8 +92,8 @@ static void fill_point(const struct fv_scaling *s, struct fv_scaling_point *p)
             continue;
         values_of(s, &side->runs[i], &useful_s, value);
         p->useful_s += useful_s;
-        p->instructions += side->runs[i].instructions;
-        p->cycles += side->runs[i].cycles;
+        p->instructions += side->runs[i].instructions * all_of(&side->runs[i]);
+        p->cycles += side->runs[i].cycles * all_of(&side->runs[i]);
         for (unsigned k = 0; k < FV_SCALES_METRICS; k++)
             p->value[k] += value[k];
         p->least_s = p->runs ? fmin(p->least_s, value[FV_SCALES_ELAPSED]) : value[FV_SCALES_ELAPSED];
@@ -110,7 +116,7 @@ static void find_points(struct fv_scaling *s)
 
     for (size_t i = 0; i < side->count; i++) {
         all = all && side->runs[i].hybrid.threads > 0;
-        teams = teams || side->runs[i].hybrid.threads > (double)side->runs[i].ranks;
+        teams = teams || side->runs[i].hybrid.threads > (double)side->runs[i].read;
     }
     s->threads = all && teams;
     s->points = fv_xcalloc(side->count, sizeof(*s->points));
@@ -286,6 +292,12 @@ static void take_notes(struct fv_scaling *s)
         if (!r->complete)
             fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL, "%s is incomplete: it seems faster than it was",
                            r->directory);
+        if (r->read < r->ranks)
+            fv_problem_add(
+                &s->notes, FV_PROBLEM_NOTE, NULL,
+                "%s: the files of %zu of %zu ranks were read: all values are of these ranks, and sums of all "
+                "ranks are estimated from them",
+                r->directory, r->read, r->ranks);
         if (r->no_processor_s > 0)
             fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL,
                            "%s was noisy: its ranks were runnable but had no processor for %s of their time",

@@ -92,8 +92,9 @@ struct fv_scaling {
                                    * FV_SCALES_METRICS: none did */
 };
 
-/* Has logged when it fails, as fv_profile_open() does. */
-int fv_scaling_load(struct fv_scaling *scaling, const char *path);
+/* `choice`: the ranks whose files are read, NULL: all. The sums of all ranks are estimated from these. Has logged when
+ * it fails, as fv_profile_open() does. */
+int fv_scaling_load(struct fv_scaling *scaling, const char *path, const struct fv_choice *choice);
 /* -FV_EFORMAT: there are no two sizes, which has been logged. */
 int fv_scaling_compute(struct fv_scaling *scaling, enum fv_scaling_kind kind);
 void fv_scaling_release(struct fv_scaling *scaling);

@@ -141,15 +141,21 @@ static void add_profile(struct fv_speedup *s, const char *path, const struct fv_
                                                        fv_model_phases(m)->count > 0 };
 }
 
-int fv_speedup_load(struct fv_speedup *s, const char *path)
+int fv_speedup_load(struct fv_speedup *s, const char *path, const struct fv_choice *choice)
 {
     struct fv_profile *profile;
-    int err = fv_profile_open(&(char *){ (char *)path }, 1, &(struct fv_profile_options){ 0 }, &profile);
+    int err = fv_profile_open(&(char *){ (char *)path }, 1, &(struct fv_profile_options){ .choice = choice }, &profile);
 
     if (err)
         return err;
     add_profile(s, path, profile);
-    fv_throughput_load(&s->throughput, profile->model);
+    if (profile->model->passed_by)
+        fv_log(
+            "stacks: %s: the files of %zu of %d ranks were read: phases are of these; what ranks take from each other "
+            "needs all",
+            path, profile->model->rank_count, profile->model->world_size);
+    else
+        fv_throughput_load(&s->throughput, profile->model);
     fv_profile_close(profile);
     return 0;
 }

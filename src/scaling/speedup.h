@@ -89,8 +89,8 @@ struct fv_speedup {
     size_t run_count, run_room;
 };
 
-/* Has logged when it fails, as fv_profile_open() does. */
-int fv_speedup_load(struct fv_speedup *speedup, const char *path);
+/* `choice`: the ranks whose files are read, NULL: all. Has logged when it fails, as fv_profile_open() does. */
+int fv_speedup_load(struct fv_speedup *speedup, const char *path, const struct fv_choice *choice);
 /* -FV_EFORMAT: nothing can be compared, which has been logged. */
 int fv_speedup_compute(struct fv_speedup *speedup);
 void fv_speedup_release(struct fv_speedup *speedup);

@@ -21,17 +21,19 @@ struct fv_function_calls {
     uint32_t flags;  /* [enum fv_function_calls_flags] */
     uint64_t offset; /* [hex] ... the function itself, not a return address */
     uint64_t calls;  /* begun; of them: */
-    uint64_t nested, counted;             /* within another of the same record; not measured */
-    uint64_t ended;                       /* measured, and not nested */
-    uint64_t ticks, ticks_min, ticks_max; /* of those */
-    uint64_t self_ticks;                  /* of nested ones, too: outside of functions that they called */
-    uint64_t mpi_ticks, mpi_self_ticks;   /* of both: in MPI, by the thread itself */
-    uint64_t opened;                      /* [ticks] when the call began that is under way; 0: none is ... */
-    uint64_t paused;                      /* [ticks] ... sum of pauses until then ... */
-    uint64_t mpi_since;                   /* [ticks] ... and fv_thread_record.mpi_ticks then */
-    uint64_t last;                        /* [ticks] when the last one ended; 0: none has */
+    uint64_t nested, counted;           /* within another of the same record; not measured */
+    uint64_t ended;                     /* measured, and not nested */
+    uint64_t ticks, ticks_min;          /* of those */
+    uint64_t ticks_first;               /* of those the first one: what it is the first to touch is cold */
+    uint64_t ticks_later;               /* of those the longest, but for the first one */
+    uint64_t self_ticks;                /* of nested ones, too: outside of functions that they called */
+    uint64_t mpi_ticks, mpi_self_ticks; /* of both: in MPI, by the thread itself */
+    uint64_t opened;                    /* [ticks] when the call began that is under way; 0: none is ... */
+    uint64_t paused;                    /* [ticks] ... sum of pauses until then ... */
+    uint64_t mpi_since;                 /* [ticks] ... and fv_thread_record.mpi_ticks then */
+    uint64_t last;                      /* [ticks] when the last one ended; 0: none has */
 };
-_Static_assert(sizeof(struct fv_function_calls) == 136, "on-disk size");
+_Static_assert(sizeof(struct fv_function_calls) == 144, "on-disk size");
 
 struct fv_function_losses {
     uint64_t too_deep;    /* calls in a stack that was too deep, or deeper than --depth: their time is their callers' */

@@ -47,10 +47,12 @@ void fv_transcript_function_leave(struct fv_transcript *t, struct fv_transcript_
     f->mpi_self_ticks += mpi - o.mpi_called;
     f->last = ticks;
     if (!o.nested) {
-        f->ended++;
         f->ticks += took;
         f->ticks_min = took < f->ticks_min ? took : f->ticks_min;
-        f->ticks_max = took > f->ticks_max ? took : f->ticks_max;
+        if (!f->ended++)
+            f->ticks_first = took;
+        else if (took > f->ticks_later)
+            f->ticks_later = took;
         f->mpi_ticks += mpi;
     }
     if (h->depth) {

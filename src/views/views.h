@@ -23,6 +23,7 @@ int fv_view_speedscope(const struct fv_profile *view, FILE *out);
 #define FV_PAGE_BYTES ((size_t)20 << 20)
 struct fv_page_options {
     size_t max_bytes;             /* tables lose rows at their ends above that; 0: FV_PAGE_BYTES */
+    const char *function;         /* the page has its rows alone, as fv_view_function(); NULL: all */
     bool no_source;               /* no lines of the program's source files */
     struct fv_source_place place; /* of these */
 };
@@ -46,6 +47,12 @@ struct fv_text_options {
 int fv_view_text(const struct fv_profile *view, const struct fv_text_options *options, FILE *out);
 /* Its first lines alone: how the run ended, the verdict, the findings. */
 int fv_view_first(const struct fv_profile *view, const struct fv_text_options *options, FILE *out);
+
+/* Of every table the rows of a function, of what it called, and of what is below it in a tree; as text, or as JSON: a
+ * list of tables, each as fv_query_print() writes it. Is there such a row? -FV_EIO: errno tells. */
+bool fv_view_has_function(const struct fv_profile *view, const char *function);
+int fv_view_function(const struct fv_profile *view, const char *function, const struct fv_text_options *options,
+                     bool json, FILE *out);
 
 /* What the words of the report mean. -FV_EIO: errno tells. */
 int fv_view_glossary(const struct fv_text_options *options, FILE *out);

@@ -146,6 +146,63 @@ int main(void) {
 """
 
 
+# step() is called first by main(), then by other(). It prints how long each call took, as it sees it.
+WARM = """#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+#define PLAIN __attribute__((noinline))
+static int calls;
+__attribute__((no_instrument_function)) static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+PLAIN void step(void) {
+    double begin = now();
+    usleep(calls++ ? 1000 : 400000);
+    printf("%.9f\\n", now() - begin);
+}
+PLAIN void other(void) { step(); calls++; }
+PLAIN void seldom(void) { usleep(calls ? 100 : 100000); calls++; }
+int main(void) {
+    for (int i = 0; i < 9; i++) seldom();
+    calls = 0;
+    step();
+    for (int i = 0; i < 20; i++) other();
+    return 0;
+}
+"""
+
+
+def first_calls(tap):
+    """Of step() the first of 21 calls, made by another caller than the others; seldom() is called nine times, which is
+    too few. A call that lasts longer for want of a processor does so for the program, too."""
+    source, program = os.path.join(harness.scratch(), 'warm.c'), os.path.join(harness.scratch(), 'warm')
+    with open(source, 'w') as f:
+        f.write(WARM)
+    harness.run(['cc', *FLAGS, source, '-o', program]).ended(0)
+    with tap.test('first calls apart'):
+        directory = os.path.join(harness.scratch(), 'e')
+        done = harness.run([harness.FVMPI, 'run', '-q', '--functions', '-o', directory, '--mpi', 'serial', program])
+        times = list(map(float, done.ended(0).out.split()))
+        first, later = times[0], times[1:]
+        rows_of = {row['function']: row for row in harness.report_of(directory).data['function_warm_up']}
+        equal('functions', sorted(rows_of), ['other', 'step'])
+        row, near = rows_of['step'], 0.001 + 0.05 * first
+        equal('threads', row['thread_count'], 1)
+        if first < 1.8 * max(later) or (first < 2.2 * max(later) and not row['warm_up_count']):
+            equal('a run without warm-up', (row['warm_up_count'], row['warm_up_s'], row['excess_s']), (0, None, 0))
+            return
+        equal('warm up', row['warm_up_count'], 1)
+        mean = sum(later) / len(later)
+        for key, value in (('warm_up_s', first), ('steady_s', mean), ('excess_s', first - mean)):
+            close(key, row[key], value, near)
+        close('longest later', row['steady_max_s'], max(later), near)
+        close('ratio', row['ratio'], row['warm_up_s'] / row['steady_s'], 1e-6 * row['ratio'])
+        text = harness.run([harness.FVMPI, 'report', directory]).ended(0).out
+        check('First calls of functions' in text, '{}', text)
+
+
 def levels(tap):
     """c() and d() are on levels 4 and 5. The third a() is left in its sixth d()."""
     source = os.path.join(harness.scratch('src'), 'levels.c')
@@ -640,6 +697,7 @@ def main():
     harness.run(['cc', *FLAGS, '-DALONE', os.path.join(HERE, HERE_FILE), '-o', program]).ended(0)
     alone(tap, program)
     levels(tap)
+    first_calls(tap)
     killed(tap, program)
     languages(tap)
     hard(tap)

@@ -52,6 +52,35 @@ async function first(page, report) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* The page of one function says so, and has the rows of it that the JSON has, in each table. */
+async function ofFunction(page, list, name) {
+  const words = await page.locator("#of-function").innerText(),
+    bars = await page.locator(".efficiency").count();
+  const wrong = [
+    words.includes(`${name} alone`) ? null : `on top stands ${words}`,
+    bars ? `${bars} efficiencies of the run` : null,
+    list.some(({ table }) => table === "cpu_procedures") ? null : "the JSON has nothing of it",
+    list.some(({ table, rows }) => table === "call_tree" && JSON.stringify(rows).includes('"compute"'))
+      ? null
+      : "the call tree does not have what it called",
+  ];
+
+  await page.evaluate(() =>
+    document.querySelectorAll("details").forEach(details => {
+      details.open = true;
+    }),
+  );
+  await page.waitForTimeout(200);
+  for (const { table, rows } of list.filter(of => of.table !== "findings")) {
+    const of = page.locator(`#table-${table}`);
+    const found = (await of.count()) ? await of.evaluate(element => element.closest("div.table").view.csv()) : "";
+
+    wrong.push(same(`rows of ${table}`, found ? cells(found).length - 1 : 0, rows.length));
+  }
+  wrong.push((await page.locator("#table-matrix").count()) ? "the matrix is of all functions" : null);
+  return wrong.filter(Boolean).join("; ");
+}
+
 /* Of several runs: what fvmpi scaling and fvmpi diff say. */
 async function study(page, { points, parts, scaling }) {
   const words = await page.locator("#findings").innerText(),
@@ -523,7 +552,7 @@ async function overSamples(page, report, { own, through, wait_s }) {
     return {
       waited,
       others,
-      isThere: longest !== undefined,
+      found: longest !== undefined /* not of a rank that was preempted in all of them */,
       x: view.x((row.begin[longest] + row.end[longest]) / 2),
       y: view.lanes.rows.find(of => of.row === row).top + 3,
     };
@@ -533,8 +562,7 @@ async function overSamples(page, report, { own, through, wait_s }) {
       ? `rank 0 waits ${waits.waited} s, by the analysis ${wait_s}`
       : null,
   );
-  if (waits.isThere) {
-    /* on a machine where others take the processors there may be none */
+  if (waits.found) {
     await canvas.click({ position: { x: waits.x, y: waits.y } });
     wrong.push(
       same(
@@ -545,8 +573,8 @@ async function overSamples(page, report, { own, through, wait_s }) {
         true,
       ),
     );
+    await page.keyboard.press("Escape");
   }
-  await page.keyboard.press("Escape");
   await canvas.click({ position: { x: seen.x, y: seen.y } });
   wrong.push(
     same("call path", new RegExp("on rank 1 at .*: .*" + through + ".* <- .*main").test(await text("#stack")), true),
@@ -1072,13 +1100,28 @@ const LOOKS = {
 };
 
 const browser = await launch();
-for (const { name, html, json, csv, whole, lines, large, trace, layers, samples, threads, calls, sensors } of asked) {
+for (const {
+  name,
+  html,
+  json,
+  csv,
+  whole,
+  lines,
+  large,
+  trace,
+  layers,
+  samples,
+  threads,
+  calls,
+  sensors,
+  function: one,
+} of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
-  const [screen, seen] = LOOKS[report.schema];
+  const [screen, seen] = one ? ["of a function", ofFunction] : LOOKS[report.schema];
 
-  await look(screen, seen(page, report));
+  await look(screen, seen(page, report, one));
   await page.screenshot({ path: path.join(folder, name + ".png") });
   if (large) await look("rows that were left out", leftOut(page, report));
   if (layers) await look("lanes", layersOf(page, layers));

@@ -174,7 +174,13 @@ def sampled(folder, mpi):
         folder,
         ['report', run.directory],
         page_of('sampled', samples={'own': 'compute', 'through': 'react', 'wait_s': wait_s}),
-    )
+    ), of_function(folder, run.directory)
+
+
+def of_function(folder, directory):
+    """The page of one function, beside what the same command writes as JSON."""
+    page = page_of('function', function='react')
+    return write(folder, ['report', directory, '--function', 'react'], page)
 
 
 def programs(tap, folder):
@@ -293,7 +299,7 @@ def main():
         *threaded(folder),
         traced(folder, mpi),
         layered(folder, mpi),
-        sampled(folder, mpi),
+        *sampled(folder, mpi),
         instrumented(folder),
     ]
     if LONG:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""fvmpi report --rank, --thread, --function, --read-ranks: a report of a part says of it what the whole report says, and
+"""fvmpi report --rank, --thread, --function, --read-ranks, and --read-ranks of the other commands: a report of a part says of it what the whole report says, and
 says that it is of a part. The experiments are those of tests/replay."""
 import csv
 import importlib.util
@@ -116,6 +116,39 @@ def read_ranks(experiment):
     check('none of its 2 rank files' in report(experiment, '--read-ranks', '7', status=1).err, 'no such rank')
 
 
+def compared(command, rank, *arguments):
+    done = harness.run([harness.FVMPI, command, '--json', '-', '--read-ranks', rank] + list(arguments)).ended(0)
+    return json.loads(done.out), done.err
+
+
+def other_commands(ring, sections, omp, threads):
+    """Rank 1 alone, of which fvmpi report --read-ranks says how long it was in MPI."""
+    read = {run: data_of(run, '--read-ranks', '1')['ranks'][0] for run in (ring, sections)}
+    found, _ = compared('diff', '1', sections, ring)
+    for side, run in ('a', sections), ('b', ring):
+        close('diff, ' + side, found['run_changes'][1][side], read[run]['app_time_s'] - read[run]['mpi_time_s'], 1e-9)
+        check([p for p in found['problems'] if run in p['text'] and '1 of ' in p['text']], '{}', found['problems'])
+    found, _ = compared('scaling', '1', '--strong', sections, ring)
+    for point, run, ranks in zip(found['points'], (sections, ring), (2, 3)):
+        equal('ranks', point['rank_count'], ranks)
+        close('elapsed', point['elapsed_s'], read[run]['app_time_s'], 1e-9)
+        close('of all ranks', point['useful_s'], ranks * (read[run]['app_time_s'] - read[run]['mpi_time_s']), 1e-9)
+    check('1 of 3 ranks were read' in ' '.join(p['text'] for p in found['problems']), '{}', found['problems'])
+    found, err = compared('stacks', '0', omp, threads)
+    phases = [p for run in (omp, threads) for p in data_of(run, '--read-ranks', '0')['phases']]
+    points = [s['points'][0]['useful_s'] for s in found['speedups'] if s['name']]
+    times = [p['thread_s'] - p['wait_s'] for p in phases]
+    check(points, 'no phases')
+    for useful in points:
+        check(min(abs(useful - time) for time in times) < 1e-9, '{} s is of no phase of rank 0: {}', useful, times)
+    check('1 of 2 ranks were read' in err, '{}', err)
+    for command in ('diff', 'scaling', 'stacks'):
+        done = harness.run([harness.FVMPI, command, '--read-ranks', 'x', ring, ring]).ended(2)
+        check('--read-ranks takes a list of ranks' in done.err, '{}', done.err)
+    done = harness.run([harness.FVMPI, 'diff', '--read-ranks', '2', ring, sections]).ended(1)
+    check('without --read-ranks all are read' in done.err, '{}', done.err)
+
+
 def threads(experiment):
     whole = data_of(experiment)
     all_of = {t['thread'] for r in whole['ranks'] for t in r['threads']}
@@ -190,6 +223,8 @@ def main():
         function(ring)
     with tap.test('what cannot be'):
         refused(ring)
+    with tap.test('few rank files, of the other commands'):
+        other_commands(ring, unpacked('sections'), unpacked('omp'), unpacked('threads'))
     with tap.test('few of many rank files'):
         read_ranks(ring)
     tap.done()

@@ -2,6 +2,7 @@
 /* See instrumentation.h. Each rank's records are one tree for each thread; they are added up by the calls' paths. */
 #include "profile/functions/instrumentation.h"
 #include "experiment/chunks.h"
+#include "profile/noise/shares.h"
 #include "profile/build.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@ struct record {
     uint32_t place, parent; /* parent: FV_NONE, or smaller */
     bool is_recursive;      /* a caller is of the same function */
     struct fv_calls_sum sum;
+    double ended_s;                  /* in calls that ended */
+    double first_s, later_s;         /* of its calls that ended the first, and the longest of the others */
     double callees_s, callees_mpi_s; /* in what it called */
 };
 
@@ -47,10 +50,15 @@ static void add_sum(struct fv_calls_sum *to, const struct fv_calls_sum *from, bo
 
 /* ---- what a record says ---- */
 
+static uint64_t longest(const struct fv_function_calls *c)
+{
+    return c->ticks_first > c->ticks_later ? c->ticks_first : c->ticks_later;
+}
+
 static bool makes_sense(const struct fv_function_calls *c)
 {
     return c->nested <= c->calls && c->counted <= c->calls && c->ended <= c->calls &&
-           (!c->ended || (c->ticks_min <= c->ticks_max && c->ticks_max <= c->ticks));
+           (!c->ended || (c->ticks_min <= longest(c) && longest(c) <= c->ticks));
 }
 
 static uint64_t mpi_ticks_of(const struct gather *g, uint32_t thread)
@@ -93,7 +101,7 @@ static struct fv_calls_sum sum_of(const struct gather *g, const struct fv_functi
                                 .mpi_s = (double)c->mpi_ticks * g->tick_s,
                                 .mpi_self_s = (double)c->mpi_self_ticks * g->tick_s,
                                 .min_s = c->ended ? (double)c->ticks_min * g->tick_s : INFINITY,
-                                .max_s = c->ended ? (double)c->ticks_max * g->tick_s : 0 };
+                                .max_s = c->ended ? (double)longest(c) * g->tick_s : 0 };
 
     if (c->opened)
         add_open(g, c, thread, &sum);
@@ -161,8 +169,12 @@ static void add_record(struct gather *g, const struct fv_function_calls *c, uint
                           .parent = parent,
                           .sum.min_s = INFINITY };
     r->is_recursive = is_recursive(g, r);
-    if (good)
-        r->sum = sum_of(g, c, thread);
+    if (!good)
+        return;
+    r->sum = sum_of(g, c, thread);
+    r->ended_s = (double)c->ticks * g->tick_s;
+    r->first_s = (double)c->ticks_first * g->tick_s;
+    r->later_s = (double)c->ticks_later * g->tick_s;
 }
 
 static struct fv_calls_sum *rank_sum_of(struct gather *g, uint32_t function)
@@ -205,6 +217,52 @@ static void finish_open(struct gather *g)
     }
 }
 
+/* Where a thread first called a function, a record was made: of several of one function that one is the first. */
+struct first_calls {
+    uint64_t count;                     /* calls that have ended */
+    double first_s, longest_s, seconds; /* the first one; of the others the longest, and all */
+};
+
+static void add_first_calls(struct first_calls *to, const struct record *r)
+{
+    const uint64_t ended = r->sum.ended - r->sum.open;
+
+    if (!ended)
+        return;
+    if (!to->count)
+        *to = (struct first_calls){ .first_s = r->first_s, .longest_s = r->later_s, .seconds = -r->first_s };
+    else
+        to->longest_s = fmax(to->longest_s, fmax(r->first_s, r->later_s));
+    to->count += ended;
+    to->seconds += r->ended_s;
+}
+
+static void find_warm_ups(struct gather *g)
+{
+    struct fv_instrumentation *out = g->out;
+    struct first_calls *all = fv_xcalloc(out->function_count, sizeof(*all));
+
+    for (size_t i = 0; i < g->record_count; i++)
+        if (g->records[i].place != FV_NONE && !g->records[i].is_recursive)
+            add_first_calls(&all[out->places[g->records[i].place].function], &g->records[i]);
+    for (size_t i = 0; i < out->function_count; i++) {
+        struct fv_function_warm_up *w = &out->functions[i].warm_up;
+
+        if (all[i].count < FV_WARM_UP_LEAST)
+            continue;
+        w->of_threads++;
+        if (all[i].first_s < FV_FIRST_CALL_TIMES * all[i].longest_s)
+            continue;
+        w->threads++;
+        w->first_s += all[i].first_s;
+        w->later += all[i].count - 1;
+        w->later_s += all[i].seconds;
+        w->longest_s = fmax(w->longest_s, all[i].longest_s);
+        w->excess_s += all[i].first_s - all[i].seconds / (double)(all[i].count - 1);
+    }
+    free(all);
+}
+
 /* The records of a thread. */
 static void finish_thread(struct gather *g)
 {
@@ -221,6 +279,7 @@ static void finish_thread(struct gather *g)
         add_sum(&g->out->functions[p->function].sum, &r->sum, !r->is_recursive);
         add_part(g, r->place, r->sum.seconds);
     }
+    find_warm_ups(g);
     g->record_count = 0;
 }
 

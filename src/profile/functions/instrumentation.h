@@ -29,6 +29,17 @@ struct fv_function_place {
     double rank_max_s;
 };
 
+/* Threads whose first call of a function took at least so many times as long as the longest of their others: it warmed
+ * up, as far as their calls tell. Of a function that a thread called less often nothing is said. */
+#define FV_FIRST_CALL_TIMES 2
+struct fv_function_warm_up {
+    uint32_t of_threads, threads; /* that called it often enough; of these, that warmed up. Of those: */
+    double first_s;               /* their first calls, all together */
+    uint64_t later;               /* their other calls ... */
+    double later_s, longest_s;    /* ... all together, and the longest */
+    double excess_s;              /* what the first calls took longer than the mean of the thread's others */
+};
+
 /* A function, wherever it was called. Of calls within others of itself the outermost alone are in its seconds. */
 struct fv_instrumented_function {
     uint32_t node;         /* its frame, without a path */
@@ -37,6 +48,7 @@ struct fv_instrumented_function {
     double mean_s;     /* its own computing, self_s - mpi_self_s, over all ranks: the mean, ... */
     double rank_max_s; /* ... that of max_rank, which has most */
     uint32_t max_rank;
+    struct fv_function_warm_up warm_up;
     double imbalance_s; /* what all ranks would save if each took the mean: (max - mean) * ranks */
 };
 

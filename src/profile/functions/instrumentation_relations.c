@@ -148,6 +148,83 @@ static const struct fv_relation instrumented_relation = {
     FV_ITEMS(struct fv_instrumentation, functions, function_count),
 };
 
+/* ---- first calls ---- */
+
+static const struct fv_function_warm_up *warm_up_of(const void *row)
+{
+    return &((const struct fv_instrumented_function *)row)->warm_up;
+}
+
+static size_t count_functions(void *subject, const void *parent)
+{
+    return fv_model_instrumentation(fv_tables_model(subject))->function_count;
+}
+
+static const void *function_with_first_calls(void *subject, const void *parent, size_t i)
+{
+    const struct fv_instrumented_function *f = &fv_model_instrumentation(fv_tables_model(subject))->functions[i];
+
+    return f->warm_up.of_threads ? f : NULL;
+}
+
+static void get_first(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = warm_up_of(row)->first_s / warm_up_of(row)->threads;
+}
+
+static void get_later(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = warm_up_of(row)->later_s / (double)warm_up_of(row)->later;
+}
+
+static bool has_warmed_up(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return warm_up_of(row)->threads;
+}
+
+static void get_times(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_value first = *v, later = *v;
+
+    get_first(subject, row, c, &first);
+    get_later(subject, row, c, &later);
+    v->real = first.real / later.real;
+}
+
+#define OF_FIRST(k, t, u, get, d)                                                           \
+    {                                                                                       \
+        k, t, u, d, FV_GET(FV_TYPE_REAL, get), .flags = FV_NULLABLE, .known = has_warmed_up \
+    }
+static const struct fv_column_def first_columns[] = {
+    FUNCTION_COLUMN(struct fv_instrumented_function),
+    { "thread_count", "threads", "", "Threads that ended at least 10 timed calls of it.",
+      FV_FIELD(struct fv_instrumented_function, warm_up.of_threads) },
+    { "warm_up_count", "warm up", "",
+      "Threads with warm-up: their first call took at least twice as long as the longest of their others.",
+      FV_FIELD(struct fv_instrumented_function, warm_up.threads), .flags = FV_BLANK },
+    OF_FIRST("warm_up_s", "first", "s", get_first, "Mean time of these first calls. Null: no warm-up."),
+    OF_FIRST("steady_s", "later", "s", get_later, "Mean time of the later calls of these threads. Null: no warm-up."),
+    { "steady_max_s", "longest later", "s", "The longest of these later calls. Null: no warm-up.",
+      FV_FIELD(struct fv_instrumented_function, warm_up.longest_s), .flags = FV_NULLABLE, .known = has_warmed_up },
+    OF_FIRST("ratio", "first / later", "ratio", get_times, "warm_up_s divided by steady_s. Null: no warm-up."),
+    { "excess_s", "cost", "s",
+      "What the first calls took longer than the mean of the thread's later ones, over all threads with warm-up.",
+      FV_FIELD(struct fv_instrumented_function, warm_up.excess_s), .flags = FV_BLANK },
+};
+static const struct fv_relation first_calls_relation = {
+    .name = "function_warm_up",
+    .key = "function_warm_up",
+    .title = "First calls of functions",
+    .doc = "Whether the first call of an instrumented function on a thread took longer than its later calls. Caches, "
+           "pages and branch predictors are cold at first. Functions with at least 10 timed calls on a thread, in the "
+           "order of instrumented. Exact.",
+    .shown = "function thread_count/1 warm_up_count warm_up_s steady_s steady_max_s ratio excess_s",
+    .recorded_by = RECORDED_BY,
+    FV_COLUMNS(first_columns),
+    .count = count_functions,
+    .row = function_with_first_calls,
+};
+
 /* ---- call paths ---- */
 
 static void get_tree(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -265,7 +342,8 @@ const struct fv_subject fv_instrumentation_subject = {
     .name = "instrumented",
     .bytes = sizeof(struct fv_instrumentation),
     .tracks = { &fv_track_instrumentation },
-    .relations = { &instrumented_relation, &instrumented_paths_relation, &instrumented_lost_relation },
+    .relations = { &instrumented_relation, &instrumented_paths_relation, &first_calls_relation,
+                   &instrumented_lost_relation },
     .fold = fold_instrumented,
     .release = fv_instrumentation_release,
 };

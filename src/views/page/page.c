@@ -3,7 +3,7 @@
  * makes one text of; between its two halves stand the tables of a profile, a comparison or a study of scaling: JSON,
  * compressed (gzip), as base64 in pieces.
  *
- *     [ { "schema": ..., "words": [TEXT...],
+ *     [ { "schema": ..., "function": of which the page is alone, or null, "words": [TEXT...],
  *         "tables": [ { "name", "title", "doc", "shown", "recorded_by", "rows": in the page, "all_rows",
  *                       "columns": [ { "key", "title", "unit", "doc", "type", "kind", "estimate" } ] } ] },
  *       [ [ [VALUE...] of each column ] of each table ],
@@ -18,7 +18,7 @@
 #include "scaling/scaling_relations.h"
 #include "scaling/speedup_relations.h"
 #include "tool/json_stream.h"
-#include "views/flat.h"
+#include "views/of_function.h"
 #include "views/page/page_html.h"
 #include "views/page/page_sources.h"
 #include "views/page/page_timeline.h"
@@ -63,6 +63,7 @@ struct table {
     struct words *words;
     struct fv_page_sources *sources; /* NULL: none of this table */
     struct fv_flat flat;
+    struct fv_of_function of;
     size_t file, line; /* columns that name a line of a source file */
     struct column *columns;
     size_t rows;
@@ -123,6 +124,8 @@ static bool take_row(void *context, const struct fv_flat_row *row)
 {
     struct table *t = context;
 
+    if (!fv_of_function_has(&t->of, t->subject, row))
+        return true;
     for (size_t i = 0; i < t->flat.count; i++) {
         const struct fv_value v = fv_flat_read(&t->flat.items[i], t->subject, row);
 
@@ -158,6 +161,7 @@ static const char *type_of(const struct fv_column_def *c)
 /* Tables that are compressed together. */
 struct tables {
     const char *only, *but; /* names with blanks around each: these tables, or all but these; NULL: all */
+    const char *function;   /* rows of it alone; NULL: all */
     struct words words;
     struct fv_page_sources sources;
     bool with_source;
@@ -167,13 +171,20 @@ struct tables {
     bool failed; /* no memory for a stream */
 };
 
-static bool is_wanted(const struct tables *all, const char *name)
+static bool is_among(const char *names, const char *name)
 {
     char word[64];
 
     snprintf(word, sizeof(word), " %s ", name);
-    return (!all->only || strstr(all->only, word)) && !(all->but && strstr(all->but, word));
+    return strstr(names, word);
 }
+
+static bool is_wanted(const struct tables *all, const char *name)
+{
+    return (!all->only || is_among(all->only, name)) && !(all->but && is_among(all->but, name));
+}
+
+#define OF_THE_RUN " run options problems " /* a page of one function has these, too */
 
 static bool take_table(void *context, const struct fv_relation_place *place)
 {
@@ -183,6 +194,7 @@ static bool take_table(void *context, const struct fv_relation_place *place)
     if (!is_wanted(all, t.relation->name))
         return true;
     fv_flat_init(&t.flat, t.relation);
+    fv_of_function_init(&t.of, &t.flat, is_among(OF_THE_RUN, t.relation->name) ? NULL : all->function);
     t.file = fv_flat_find(&t.flat, "file", strlen("file"));
     t.line = fv_flat_find(&t.flat, "line", strlen("line"));
     if (all->with_source && t.file != SIZE_MAX && t.line != SIZE_MAX)
@@ -196,6 +208,7 @@ static bool take_table(void *context, const struct fv_relation_place *place)
     for (size_t i = 0; i < t.flat.count; i++)
         if (t.columns[i].out && fclose(t.columns[i].out))
             all->failed = true;
+    fv_of_function_release(&t.of);
     t.kept = t.rows;
     FV_GROW(all->items, all->room, all->count + 1);
     all->items[all->count++] = t;
@@ -295,12 +308,13 @@ static void describe(struct fv_json *j, const struct table *t)
     fv_json_end(j);
 }
 
-static bool put_description(const struct tables *all, const char *schema, FILE *out)
+static bool put_description(const struct tables *all, const char *schema, const char *function, FILE *out)
 {
     struct fv_json json = { .out = out };
 
     fv_json_object(&json, NULL);
     fv_json_string(&json, "schema", schema);
+    fv_json_string(&json, "function", function);
     fv_json_array(&json, "words");
     for (size_t i = 0; i < all->words.count; i++)
         fv_json_string(&json, NULL, all->words.items[i].name);
@@ -431,7 +445,7 @@ static int put_text(const struct page *page, FILE *out)
 static bool put_json(const struct tables *all, const struct page *page, FILE *out)
 {
     fputc('[', out);
-    bool written = put_description(all, page->schema, out);
+    bool written = put_description(all, page->schema, page->options->function, out);
     fputc(',', out);
     put_values(all, out);
     fputc(',', out);
@@ -477,10 +491,12 @@ static bool has_timeline(const struct fv_trace_excerpt *t)
 
 static int put_blocks(const struct page *page, FILE *out)
 {
-    struct tables first = { .subject = page->subject, .only = page->first },
-                  rest = { .subject = page->subject, .but = page->first, .with_source = !page->options->no_source };
+    const struct fv_page_options *options = page->options;
+    struct tables first = { .subject = page->subject, .only = page->first, .function = options->function }, rest = {
+        .subject = page->subject, .but = page->first, .function = options->function, .with_source = !options->no_source
+    };
     struct block a = { 0 }, b = { 0 }, timeline = { 0 };
-    size_t most = page->options->max_bytes ? page->options->max_bytes : FV_PAGE_BYTES,
+    size_t most = options->max_bytes ? options->max_bytes : FV_PAGE_BYTES,
            own = fv_page_head_bytes + fv_page_tail_bytes;
 
     fv_relations_visit(page->relations, take_table, &first);
@@ -523,15 +539,41 @@ static int profile_text(const void *of, const struct fv_text_options *options, F
     return fv_view_first(of, options, out);
 }
 
+struct of_function {
+    const struct fv_profile *view;
+    const char *function;
+};
+
+static int function_text(const void *of, const struct fv_text_options *options, FILE *out)
+{
+    const struct of_function *f = of;
+
+    fprintf(out, "This page is of %s alone.\n\n", f->function);
+    return fv_view_function(f->view, f->function, options, false, out);
+}
+
 int fv_view_page(const struct fv_profile *view, const struct fv_page_options *options, FILE *out)
 {
     struct fv_tables subject;
 
     fv_tables_init(&subject, view);
-    int err = put_page(&(struct page){ FV_PROFILE_SCHEMA, " run options findings efficiency ranks problems ",
-                                       fv_profile_relations, &subject, profile_text, view, options, view,
-                                       view->model->origin_ns / 1000000000 },
-                       out);
+    struct of_function of = { view, options->function };
+    struct page page = { FV_PROFILE_SCHEMA,
+                         " run options findings efficiency ranks problems ",
+                         fv_profile_relations,
+                         &subject,
+                         profile_text,
+                         view,
+                         options,
+                         view,
+                         view->model->origin_ns / 1000000000 };
+
+    if (options->function) {
+        page.text = function_text;
+        page.of = &of;
+        page.traced = NULL;
+    }
+    int err = put_page(&page, out);
 
     fv_tables_release(&subject);
     return err;

@@ -6,7 +6,7 @@
 #include "tool/spans.h"
 #include "tool/vec.h"
 #include "tool/words.h"
-#include "views/flat.h"
+#include "views/of_function.h"
 #include "views/relations.h"
 #include "views/sheet.h"
 
@@ -39,8 +39,8 @@ struct query {
     struct fv_spans spans[2]; /* of ranks, of threads */
     bool *met[2];             /* had each of these a row? */
     size_t span_column[2];
-    size_t function_columns[5], function_count; /* that name functions */
-    size_t sort;                                /* column; SIZE_MAX: none */
+    struct fv_of_function of;
+    size_t sort; /* column; SIZE_MAX: none */
     bool falling;
     struct fv_arena arena;
     struct fv_string text; /* of a value that is being looked at */
@@ -284,18 +284,10 @@ static int parse_spans(struct query *q, const struct fv_relation *const *set, un
     return 0;
 }
 
-/* Columns that name a function, or a call path that leads through it. */
 static int find_functions(struct query *q)
 {
-    static const char *const keys[] = { "function", "procedure", "name", "called_by", "path" };
-
-    for (size_t i = 0; q->asked->function && i < sizeof(keys) / sizeof(*keys); i++) {
-        size_t column = fv_flat_find(&q->flat, keys[i], strlen(keys[i]));
-
-        if (column != SIZE_MAX && q->flat.items[column].column->type == FV_TYPE_TEXT)
-            q->function_columns[q->function_count++] = column;
-    }
-    if (!q->asked->function || q->function_count || q->asked->met)
+    fv_of_function_init(&q->of, &q->flat, q->asked->function);
+    if (!q->asked->function || q->of.count || q->asked->met)
         return 0;
     return wrong(q, q->asked->table, strlen(q->asked->table), "the table has no functions to choose by");
 }
@@ -419,46 +411,9 @@ static bool is_within(const struct query *q, const struct fv_flat_row *row)
     return true;
 }
 
-/* "solve(int)", "ns::solve" and "solve() at a.c:12" are all solve(). */
-static bool is_named(const char *text, size_t bytes, const char *name)
-{
-    char whole[512], brief[512];
-
-    if (bytes >= sizeof(whole))
-        return false;
-    memcpy(whole, text, bytes);
-    whole[bytes] = '\0';
-    if (!strcmp(whole, name))
-        return true;
-    if (strstr(whole, " at "))
-        *strstr(whole, " at ") = '\0';
-    fv_words_short(whole, brief, sizeof(brief));
-    size_t length = strlen(brief), own = strlen(name);
-    return length >= own && !strcmp(brief + length - own, name) &&
-           (length == own || (length > own + 1 && brief[length - own - 1] == ':'));
-}
-
-/* By --function: of any frame of a path, "inner < outer". */
-static bool is_of_function(const struct query *q, const struct fv_flat_row *row)
-{
-    bool found = !q->asked->function;
-
-    for (size_t i = 0; i < q->function_count && !found; i++) {
-        struct fv_value v = fv_flat_read(&q->flat.items[q->function_columns[i]], q->subject, row);
-
-        for (const char *p = v.null ? NULL : v.text; p && !found;) {
-            const char *next = strstr(p, " < ");
-
-            found = is_named(p, next ? (size_t)(next - p) : strlen(p), q->asked->function);
-            p = next ? next + 3 : NULL;
-        }
-    }
-    return found;
-}
-
 static bool chosen(struct query *q, const struct fv_flat_row *row)
 {
-    if (!is_within(q, row) || !is_of_function(q, row))
+    if (!is_within(q, row) || !fv_of_function_has(&q->of, q->subject, row))
         return false;
     for (size_t i = 0; i < q->asked->where_count; i++) {
         struct fv_value v = fv_flat_read(&q->flat.items[q->conditions[i].column], q->subject, row);
@@ -636,6 +591,7 @@ static void release(struct query *q)
     free(q->kept);
     fv_arena_release(&q->arena);
     fv_string_release(&q->text);
+    fv_of_function_release(&q->of);
     fv_flat_release(&q->flat);
 }
 
@@ -655,7 +611,7 @@ int fv_query_print(const struct fv_query *asked, const struct fv_relation *const
     int err = parse(&q, set);
 
     if (!err) {
-        if (!asked->met || q.function_count)
+        if (!asked->met || q.of.count)
             fv_relation_each(&q.place, subject, keep_row, &q);
         if (!asked->met || q.chosen)
             err = answer(&q, page, out);

@@ -41,6 +41,23 @@ static void put_paths(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, "call path", "");
 }
 
+/* Of those that warm up. */
+static void put_first_calls(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_instrumentation *all = fv_model_instrumentation(v->model);
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "function_warm_up");
+    for (size_t i = 0; i < all->function_count; i++)
+        if (all->functions[i].warm_up.threads)
+            fv_text_table_add(&t, &all->functions[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_page_heading(p, t.sheet.relation->title,
+                        "functions whose first call on a thread took at least twice as long as any later one: leave it "
+                        "out of a measurement");
+    fv_text_table_end(&t, "function", "");
+}
+
 /* Whose time is not in the table, and whose calls are not all in a trace. */
 static void put_counted(const struct fv_page *p, const struct fv_profile *v)
 {
@@ -110,6 +127,7 @@ FV_TEXT_SECTION(instrumentation)
         return;
     put_functions(p, v);
     put_paths(p, v);
+    put_first_calls(p, v);
     put_counted(p, v);
     put_losses(p, v->model);
 }
