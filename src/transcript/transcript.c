@@ -58,23 +58,26 @@ static void work(struct fv_transcript *t, uint32_t slot, const struct fv_record 
     h->works -= !begins && h->works;
 }
 
+/* False: it is nothing that was measured. */
+static bool put_value(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m,
+                      uint64_t ticks)
+{
+    switch (m->kind) {
+    case FV_REC_SENSOR: fv_transcript_sensor(t, m, ticks); return true;
+    case FV_REC_COUNTER: fv_transcript_count(h, m, ticks); return true;
+    case FV_REC_SAMPLE: fv_transcript_sample(t, h, m, ticks); return true;
+    default: return false;
+    }
+}
+
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
 {
     struct fv_transcript *t = (struct fv_transcript *)(void *)sink;
     struct fv_transcript_thread *h = &t->threads[slot];
     uint64_t ticks = ticks_of(m);
 
-    if (m->kind == FV_REC_SENSOR || m->kind == FV_REC_COUNTER) {
-        if (m->kind == FV_REC_SENSOR)
-            fv_transcript_sensor(t, m, ticks);
-        else
-            fv_transcript_count(h, m, ticks);
+    if (put_value(t, h, m, ticks))
         return !t->failed;
-    }
-    if (m->kind == FV_REC_SAMPLE) {
-        fv_transcript_sample(t, h, m, ticks);
-        return !t->failed;
-    }
     see(t, h, ticks);
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_PROGRAM_BEGIN: t->header.begin_ticks = ticks; break;
