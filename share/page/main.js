@@ -22,6 +22,7 @@ const SUBJECTS = [
       "affinity",
       "sensors",
       "sensor_sections",
+      "sensor_instances",
       "sensor_nodes",
       "sensor_series",
       "counters",
