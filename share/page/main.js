@@ -33,6 +33,7 @@ const SUBJECTS = [
       "affinity",
       "sensors",
       "sensor_sections",
+      "sensor_instances",
       "sensor_nodes",
       "sensor_series",
       "counters",

@@ -77,6 +77,46 @@ class Kind:
         )
 
 
+def instances(kind):
+    """Between its edges and what an instance adds lie two samples: its bounds are equal. Of the one that ends at once
+    nobody knows."""
+    file = 'sys/class/powercap/intel-rapl:0/energy_uj'
+    root = tree({**FILES, file: '262143000000\n', file.replace('energy_uj', 'max_energy_range_uj'): '999999999999\n'})
+    add = ['add', os.path.join(root, file)]
+    words = ['wait', 'begin', 'long', 'wait', *add, '2000000', 'wait', 'end', 'long', 'wait']
+    words += ['begin', 'long', 'wait', *add, '3000000', 'wait', 'end', 'long', 'wait']
+    words += [
+        'begin',
+        'quiet',
+        'wait',
+        'end',
+        'quiet',
+        'wait',
+        'begin',
+        'short',
+        *add,
+        '1000000',
+        'end',
+        'short',
+        'wait',
+    ]
+    options = ['--sensors', 'energy', '--sensors-hz', '50', '--section-instances', '4']
+    report = kind.profile(words, options, root).ended(0).report()
+    rows = [row for row in report.data['sensor_instances'] if row['rank'] == 0]
+    found = {(row['section'], row['instance_number']): row for row in rows}
+    late = found.pop(('short', 1), None)  # if it was preempted for as long as samples need, it is known, too
+    check(not late or (late['reading_count'] and late['least_j'] <= 1 <= late['most_j']), '{}', late)
+    for row in rows:
+        check(row['most_j'] - row['least_j'] <= 0.25 * row['energy_j'] + 1e-9, '{}', row)
+    equal('instances', sorted(found), [('long', 1), ('long', 2), ('quiet', 1)])
+    for key, joules in ((('long', 1), 2), (('long', 2), 3), (('quiet', 1), 0)):
+        row = found[key]
+        for column in ('energy_j', 'least_j', 'most_j'):
+            close('{} of {}'.format(column, key), row[column], joules, 1e-6)
+        check(row['reading_count'] >= 2, '{}', row)
+        equal('event', report.data['sensors'][row['sensor_id']]['event'], 'energy.energy_uj')
+
+
 def events(report):
     return {row['event']: row for row in report.data['sensors']}
 
@@ -162,6 +202,8 @@ def driven(tap, kind):
             500,
             1e-3,
         )
+    with tap.test('{}: energy of each instance that is long enough'.format(kind)):
+        instances(kind)
     with tap.test('{}: one reader a node, whose thread is none of the program'.format(kind)):
         with_sensors = harness.dumped(run.directory, 'sensor_process')
         equal('files with sensors', len(with_sensors), 1)

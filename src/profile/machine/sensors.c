@@ -266,6 +266,23 @@ static void add_sections(struct gather *g, size_t index, uint32_t number, const 
         g->out->sections[k].mean /= g->out->sections[k].seconds;
 }
 
+/* ---- instances of sections ---- */
+
+#define ENERGY "J"
+static void keep_readings(struct gather *g, size_t index, struct fv_machine_series *series)
+{
+    bool is_gauge = series->flags & FV_SENSOR_GAUGE;
+    struct interval i;
+
+    if (is_gauge || strcmp(series->unit, ENERGY))
+        return;
+    for (size_t at = 0; next_interval(g, index, is_gauge, &at, &i);) {
+        if (!series->reading_count)
+            fv_machine_keep_reading(g->out, series, i.begin->at_s, value_of(i.begin, index));
+        fv_machine_keep_reading(g->out, series, i.end->at_s, value_of(i.end, index));
+    }
+}
+
 /* ---- the track ---- */
 
 static void *begin_machine(struct fv_build *b)
@@ -297,14 +314,15 @@ static void read_machine(struct fv_build *b, void *state, uint32_t rank)
         sum_up(g, i, s);
         add_points(g, i, (uint32_t)(first + i), s);
         add_sections(g, i, (uint32_t)(first + i), s);
+        keep_readings(g, i, s);
     }
 }
 
 static void finish_machine(struct fv_build *b, void *state)
 {
     struct gather *g = state;
-    (void)b;
 
+    fv_machine_measure_instances(g->out, b->model);
     free(g->samples);
     free(g->sections.section);
     free(g->sections.sets);
@@ -332,4 +350,6 @@ void fv_machine_release(void *data)
     free(m->series);
     free(m->points);
     free(m->sections);
+    free(m->readings);
+    free(m->instances);
 }

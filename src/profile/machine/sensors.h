@@ -22,6 +22,21 @@ struct fv_machine_section {
     double seconds, mean;
 };
 
+/* Energy of a node while an instance of a section was open. */
+struct fv_machine_instance {
+    uint32_t series;
+    const char *name;
+    int32_t section_number;
+    uint32_t rank, thread; /* in fv_model.ranks, fv_model.threads */
+    uint32_t number;       /* of the thread's instances, from 1 */
+    uint64_t readings;     /* in it */
+    double value, least, most;
+};
+
+struct fv_machine_reading {
+    double at_s, value; /* value: since the first one */
+};
+
 struct fv_machine_point {
     uint32_t series;
     double begin_s, end_s, mean, max;
@@ -30,11 +45,12 @@ struct fv_machine_point {
 /* An event of a node. */
 struct fv_machine_series {
     uint32_t node;
-    uint32_t flags;               /* enum fv_sensor_flags */
-    const char *label, *unit;     /* unit: of what is counted */
-    const char *about;            /* what it counts, in a sentence; "": not known */
-    uint64_t intervals;           /* that are known */
-    double total, mean, min, max; /* total: of a counter, else NAN; all NAN without intervals */
+    uint32_t flags;                      /* enum fv_sensor_flags */
+    const char *label, *unit;            /* unit: of what is counted */
+    const char *about;                   /* what it counts, in a sentence; "": not known */
+    uint64_t intervals;                  /* that are known */
+    double total, mean, min, max;        /* total: of a counter, else NAN; all NAN without intervals */
+    size_t first_reading, reading_count; /* of energy: its part of fv_machine.readings */
 };
 
 struct fv_machine_node {
@@ -55,8 +71,16 @@ struct fv_machine {
     size_t point_count, point_room;
     struct fv_machine_section *sections; /* by series */
     size_t section_count, section_room;
+    struct fv_machine_reading *readings;
+    size_t reading_count, reading_room;
+    struct fv_machine_instance *instances; /* as in fv_sections_view, then by series; those that could be measured */
+    size_t instance_count, instance_room;
 };
 
+/* Readings of one series come one behind the other. */
+void fv_machine_keep_reading(struct fv_machine *m, struct fv_machine_series *series, double at_s, double value);
+/* When all readings and sections are there. */
+void fv_machine_measure_instances(struct fv_machine *m, const struct fv_model *model);
 void fv_machine_release(void *data); /* struct fv_machine */
 
 /* nodes 0: nobody read its sensors. */

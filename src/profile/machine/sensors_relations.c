@@ -285,6 +285,40 @@ static const struct fv_relation sensor_sections_relation = {
     FV_ITEMS(struct fv_machine, sections, section_count),
 };
 
+/* ---- by instance of a section ---- */
+
+#define OF_INSTANCE(k, t, u, m, f, d)                                     \
+    {                                                                     \
+        k, t, u, d, FV_FIELD(struct fv_machine_instance, m), .flags = (f) \
+    }
+static const struct fv_column_def instance_columns[] = {
+    OF_INSTANCE("section", "section", "", name, FV_NAME, "The section's name."),
+    OF_INSTANCE("number", "no.", "", section_number, 0, "Number of the section."),
+    FV_RANK_COLUMN(struct fv_machine_instance, rank, "rank", "rank", "The rank."),
+    OF_INSTANCE("thread", "thread", "", thread, FV_IS_THREAD, "The thread, as in table threads."),
+    OF_INSTANCE("instance_number", "instance", "", number, 0, "Number of the instance on its thread, from 1."),
+    OF_SERIES(struct fv_machine_instance),
+    OF_INSTANCE("energy_j", "energy", "J", value, FV_ESTIMATE,
+                "Energy while the instance was open. Between two readings the power counts as constant."),
+    OF_INSTANCE("least_j", "least", "J", least, 0, "Energy from the first reading in it to the last one: the least."),
+    OF_INSTANCE("most_j", "most", "J", most, 0,
+                "Energy from the last reading before it to the first one after it: the most."),
+    OF_INSTANCE("reading_count", "readings", "", readings, 0, "Readings of the counter in it."),
+};
+static const struct fv_relation sensor_instances_relation = {
+    .name = "sensor_instances",
+    .key = "sensor_instances",
+    .title = "Energy of instances of sections",
+    .doc = "Energy of the node while an instance of a section was open, by instance and sensor; other ranks use it, "
+           "too. An instance is left out if most_j - least_j is over a quarter of energy_j: then sensor_sections has "
+           "all instances together.",
+    .shown = "section instance_number rank thread/1 event energy_j least_j/3 most_j/3 reading_count/2 host/1",
+    .recorded_by = "fvmpi run --sensors energy --section-instances N",
+    FV_COLUMNS(instance_columns),
+    .base = sensors_base,
+    FV_ITEMS(struct fv_machine, instances, instance_count),
+};
+
 /* ---- the subject ---- */
 
 extern const struct fv_track fv_track_labels, fv_track_sensors;
@@ -301,6 +335,7 @@ const struct fv_subject fv_sensors_subject = {
     .name = "sensors",
     .bytes = sizeof(struct fv_machine),
     .tracks = { &fv_track_sensors },
-    .relations = { &sensors_relation, &sensor_nodes_relation, &sensor_series_relation, &sensor_sections_relation },
+    .relations = { &sensors_relation, &sensor_nodes_relation, &sensor_series_relation, &sensor_sections_relation,
+                   &sensor_instances_relation },
     .release = fv_machine_release,
 };

@@ -30,6 +30,7 @@ void fv_section_read_instances(struct fv_section_gather *g, const struct fv_buil
                                                .thread = thread,
                                                .number = i.number,
                                                .begin_s = fv_build_time(m, rank, i.begin),
+                                               .end_s = fv_build_time(m, rank, i.end),
                                                .time_s = (double)i.ticks * tick_s,
                                                .mpi_s = (double)i.mpi_ticks * tick_s,
                                                .calls = i.calls,

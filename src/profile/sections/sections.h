@@ -174,9 +174,9 @@ extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_re
 struct fv_section_instance_view {
     const char *name;
     int32_t section_number;
-    uint32_t rank, thread; /* in fv_model.ranks, fv_model.threads */
-    uint32_t number;       /* of the thread's, from 1 */
-    double begin_s, time_s, mpi_s;
+    uint32_t rank, thread;                /* in fv_model.ranks, fv_model.threads */
+    uint32_t number;                      /* of the thread's, from 1 */
+    double begin_s, end_s, time_s, mpi_s; /* time_s: without pauses */
     uint64_t calls, bytes;
 };
 
