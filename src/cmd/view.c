@@ -121,7 +121,7 @@ static int serve(const struct view_run *r, const struct fv_timeline_file *timeli
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, NULL); /* for the server's threads as well */
     signal(SIGPIPE, SIG_IGN);
-    viewer = fv_viewer_open(timeline, r->trace, (unsigned)r->port);
+    viewer = fv_viewer_open(timeline, r->trace, r->place, (unsigned)r->port);
     if (!viewer)
         return FV_EXIT_FAILED;
     fv_web_say_address(fv_viewer_web(viewer));

@@ -225,14 +225,9 @@ bool fv_timeline_slices(const struct fv_timeline_file *t, uint32_t row, uint64_t
 
 /* ---- all of a stretch ---- */
 
-struct gathering {
-    struct fv_timeline_seen *items;
-    size_t count, room;
-};
-
 static bool keep(void *context, const struct fv_timeline_seen *slice)
 {
-    struct gathering *g = context;
+    struct fv_timeline_gathering *g = context;
 
     FV_GROW(g->items, g->room, g->count + 1);
     g->items[g->count++] = *slice;
@@ -247,17 +242,8 @@ static int by_begin(const void *a, const void *b)
                                       : (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-static uint64_t inside(uint64_t begin, uint64_t ns, uint64_t from, uint64_t to)
-{
-    uint64_t end = begin + ns;
-
-    begin = begin > from ? begin : from;
-    end = end < to ? end : to;
-    return end > begin ? end - begin : 0;
-}
-
-/* Slices of a row, in the order of their begins, outer ones first. */
-static void gather_all(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to, struct gathering *g)
+void fv_timeline_gather(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to,
+                        struct fv_timeline_gathering *g)
 {
     g->count = 0;
     fv_timeline_slices(t, row, from, to, 0, keep, g);
@@ -297,13 +283,13 @@ static void spread(const struct tiling *t, double begin, double end, uint32_t re
 }
 
 /* By slices: those in each other are open together. */
-static void tile_exactly(const struct tiling *t, uint32_t row, struct gathering *g)
+static void tile_exactly(const struct tiling *t, uint32_t row, struct fv_timeline_gathering *g)
 {
     const struct fv_timeline_seen **open = NULL;
     size_t depth = 0, room = 0;
     double since = 0;
 
-    gather_all(t->timeline, row, (uint64_t)t->from, (uint64_t)(t->from + t->step * (double)t->count) + 1, g);
+    fv_timeline_gather(t->timeline, row, (uint64_t)t->from, (uint64_t)(t->from + t->step * (double)t->count) + 1, g);
     for (size_t i = 0; i <= g->count; i++) {
         const struct fv_timeline_seen *next = i < g->count ? &g->items[i] : NULL;
 
@@ -330,7 +316,7 @@ static void tile_exactly(const struct tiling *t, uint32_t row, struct gathering 
 /* Bins are as long as a part of a stretch, or there are few slices: then these are taken. */
 #define FEW 4096
 
-static void tile_row(const struct tiling *t, uint32_t row, struct gathering *g)
+static void tile_row(const struct tiling *t, uint32_t row, struct fv_timeline_gathering *g)
 {
     const struct fv_timeline_row *r = &t->timeline->rows[row];
     const struct level l = level_of(t->timeline, r, t->step);
@@ -356,7 +342,7 @@ void fv_timeline_tiles(const struct fv_timeline_file *t, uint32_t first, uint32_
                        struct fv_timeline_tile *out, size_t count)
 {
     struct tiling tiling = { t, from, (to - from) / (double)(count ? count : 1), NULL, count };
-    struct gathering g = { 0 };
+    struct fv_timeline_gathering g = { 0 };
     double all = 0;
 
     tiling.out = fv_xcalloc(count + 1, sizeof(*tiling.out));
@@ -375,52 +361,4 @@ void fv_timeline_tiles(const struct fv_timeline_file *t, uint32_t first, uint32_
     }
     free(tiling.out);
     free(g.items);
-}
-
-/* ---- sums ---- */
-
-/* Each region once, where it is in itself: `open_of` counts how often it is open. What is around a slice is among them,
- * so that none is deeper than so many are open, unless the file is damaged. */
-static void add_sums(const struct gathering *g, uint64_t from, uint64_t to, struct fv_timeline_sum *sums,
-                     uint32_t *open_of)
-{
-    uint32_t *open = NULL;
-    size_t room = 0, deep = 0;
-
-    for (size_t i = 0; i < g->count; i++) {
-        const struct fv_timeline_seen *s = &g->items[i];
-        const uint64_t ns = inside(s->begin_ns, s->ns, from, to);
-        struct fv_timeline_sum *sum = &sums[s->region];
-
-        while (deep > s->depth)
-            open_of[open[--deep]]--;
-        sum->count += !s->is_sampled;
-        sum->sampled += s->is_sampled;
-        sum->inclusive_ns += open_of[s->region] ? 0 : ns;
-        sum->exclusive_ns += ns;
-        sum->wait_ns += inside(s->begin_ns, s->wait_ns, from, to);
-        sum->longest_ns = s->ns > sum->longest_ns ? s->ns : sum->longest_ns;
-        if (deep)
-            sums[open[deep - 1]].exclusive_ns -= ns;
-        FV_GROW(open, room, deep + 1);
-        open[deep++] = s->region;
-        open_of[s->region]++;
-    }
-    while (deep)
-        open_of[open[--deep]]--;
-    free(open);
-}
-
-void fv_timeline_sums(const struct fv_timeline_file *t, uint32_t first, uint32_t count, uint64_t from, uint64_t to,
-                      struct fv_timeline_sum *sums)
-{
-    uint32_t *open_of = fv_xcalloc(t->header->regions.count + 1, sizeof(*open_of));
-    struct gathering g = { 0 };
-
-    for (uint32_t i = first; i < t->header->rows.count && i - first < count; i++) {
-        gather_all(t, i, from, to, &g);
-        add_sums(&g, from, to, sums, open_of);
-    }
-    free(g.items);
-    free(open_of);
 }

@@ -49,13 +49,13 @@ typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slic
 bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
                         uint64_t least_ns, fv_timeline_take *take, void *context);
 
-/* What regions have of a stretch of time: slices that have a part of it, their time in it with and without what is in
- * them, the longest one (whole), and waiting. All exact, unless some are sampled. */
-struct fv_timeline_sum {
-    uint64_t count, sampled, inclusive_ns, exclusive_ns, longest_ns, wait_ns;
+/* Slices of a row that have a part of [from, to), in the order of their begins, outer ones first. `g` begins as zeros,
+ * is used for one row after the other, and its items are the caller's. */
+struct fv_timeline_gathering {
+    struct fv_timeline_seen *items;
+    size_t count, room;
 };
-/* Of rows first to first + count - 1; added to `sums`, by region. */
-void fv_timeline_sums(const struct fv_timeline_file *timeline, uint32_t first, uint32_t count, uint64_t from,
-                      uint64_t to, struct fv_timeline_sum *sums);
+void fv_timeline_gather(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
+                        struct fv_timeline_gathering *g);
 
 #endif

@@ -8,8 +8,19 @@
  *                        parts of each class; each array is of all rows and stretches
  *     GET /slices        from, to, row, least (ns): JSON: slices, at most SLICES; the shorter ones are left out
  *     GET /messages      from, to: JSON: those on their way, at most MESSAGES, the largest
- *     GET /sums          from, to, first, rows: JSON: what each region has of it (struct fv_timeline_sum)
- *     GET /path          context: JSON: its functions, innermost first */
+ *     GET /path          context: JSON: its functions, innermost first
+ *
+ * Of from, to, first, rows (timeline/timeline_stats.h), JSON:
+ *
+ *     GET /sums          regions: struct fv_timeline_sum
+ *     GET /shares        region: the same of that region by row
+ *     GET /tree          call paths: parents first, at most NODES, those with most time
+ *     GET /waits         by region and the row that was late: at most WAITS, the longest
+ *     GET /traffic       messages by size and pair
+ *     GET /calls         region ("3,17"), least, most (ns), order, count: calls, at most CALLS, and a histogram
+ *
+ *     GET /bookmarks     JSON
+ *     POST /bookmark     "PLACE\nNOTE"; /forget: the same. They are kept in `folder` */
 #ifndef FV_VIEWER_H
 #define FV_VIEWER_H
 
@@ -18,7 +29,8 @@
 
 struct fv_viewer;
 /* `title`: of the page. port 0: any that is free. NULL: it has said why. */
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, unsigned port);
+struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
+                                 unsigned port);
 struct fv_web *fv_viewer_web(const struct fv_viewer *viewer);
 void fv_viewer_close(struct fv_viewer *viewer);
 

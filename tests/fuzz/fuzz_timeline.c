@@ -1,5 +1,5 @@
 /* Any bytes as the file of a timeline, whose mark, version and length are set right: what fvmpi view asks of it. */
-#include "timeline/timeline_read.h"
+#include "timeline/timeline_stats.h"
 
 #include "pages.h"
 
@@ -15,6 +15,28 @@ static bool take(void *context, const struct fv_timeline_seen *slice)
     return true;
 }
 
+static void sum_up(const struct fv_timeline_file *t, const struct fv_timeline_window *window,
+                   struct fv_timeline_sum *sums)
+{
+    bool *wanted = calloc(t->header->regions.count + 1, sizeof(*wanted));
+    struct fv_timeline_search search = { .wanted = wanted, .most_ns = UINT64_MAX, .most = 10 };
+    struct fv_timeline_traffics *traffic = malloc(sizeof(*traffic));
+    struct fv_timeline_tree tree;
+    struct fv_timeline_waits waits;
+
+    wanted[0] = true;
+    fv_timeline_sums(t, window, sums);
+    fv_timeline_tree_make(t, window, &tree);
+    fv_timeline_waits_make(t, window, &waits);
+    fv_timeline_traffic(t, window, traffic);
+    fv_timeline_find(t, window, &search);
+    fv_timeline_tree_release(&tree);
+    fv_timeline_waits_release(&waits);
+    free(traffic);
+    free(search.found);
+    free(wanted);
+}
+
 static void look(const struct fv_timeline_file *t)
 {
     struct fv_timeline_sum *sums = calloc(t->header->regions.count + 1, sizeof(*sums));
@@ -28,7 +50,7 @@ static void look(const struct fv_timeline_file *t)
         fv_timeline_tiles(t, row, 1, 0, (double)span, tiles, 64);
         fv_timeline_tiles(t, row, 2, (double)span / 3, (double)span / 3 + 1000, tiles, 64);
     }
-    fv_timeline_sums(t, 0, ROWS, span / 4, span / 2, sums);
+    sum_up(t, &(struct fv_timeline_window){ span / 4, span / 2, 0, ROWS }, sums);
     for (uint64_t i = 0; i < t->header->contexts.count && i < 100; i++)
         seen += strlen(fv_timeline_text(t, t->contexts[i].function));
     free(sums);

@@ -6,69 +6,18 @@ import array
 import json
 import os
 import random
-import re
 import shutil
 import sys
-import tarfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(HERE + '/../harness')
 import harness
-import otf2_print
 from report import check, equal
-from served import Served, seen_in_browser
+from served import seen_in_browser
+from viewed import Server, counted, events_of, foreign, windows
 
-WINDOWS = 12
 CLASSES = 9
-
-
-class Server(Served):
-    def __init__(self, *words, env=None):
-        super().__init__('view', *words, env=env)
-
-    def ask(self, path, token=None, **values):
-        return self.fetch('/' + path, token, **values)
-
-    def json(self, path, **values):
-        status, text = self.ask(path, **values)
-        equal(path, status, 200)
-        return json.loads(text)
-
-    def stop(self):
-        self.process.terminate()
-        return harness.finish(self.process)
-
-
-def events_of(anchor):
-    """Regions of each location: (begin, end, name, depth, the names around it), ns; as otf2-print tells them."""
-    clock = harness.run(['otf2-print', '-G', anchor]).ended(0).out
-    ticks, offset = map(int, re.search(r'Ticks per Seconds: (\d+), Global Offset: (\d+)', clock).groups())
-    found = {}
-    for event in otf2_print.events(anchor):
-        rows, stack = found.setdefault(event.location, ([], []))
-        ns = (event.time - offset) * 10**9 // ticks
-        if event.kind == 'ENTER':
-            stack.append((ns, event.region.strip('"')))
-        elif event.kind == 'LEAVE':
-            begin, name = stack.pop()
-            rows.append((begin, ns, name, len(stack), [around for _, around in stack]))
-    return [rows for _, (rows, _) in sorted(found.items())]
-
-
-def counted(rows, begin, end):
-    """Of each region: calls that have a part of [begin, end), inclusive and exclusive ns of it."""
-    sums = {}
-    for since, until, name, _, around in rows:
-        if since >= end or until <= begin:
-            continue
-        part = min(until, end) - max(since, begin)
-        count, inclusive, exclusive = sums.get(name, (0, 0, 0))
-        sums[name] = (count + 1, inclusive + (0 if name in around else part), exclusive + part)
-        if around:
-            count, inclusive, exclusive = sums.get(around[-1], (0, 0, 0))
-            sums[around[-1]] = (count, inclusive, exclusive - part)
-    return {name: sum for name, sum in sums.items() if sum[0]}
 
 
 def add(sums, more):
@@ -78,16 +27,6 @@ def add(sums, more):
 
 def told(server, names, **window):
     return {names[row[0]]: tuple(row[1:4]) for row in server.json('sums', **window)['regions']}
-
-
-def windows(span):
-    """The whole run, and stretches of any length."""
-    choose = random.Random(4711)
-    yield 0, span
-    for _ in range(WINDOWS):
-        length = int(10 ** choose.uniform(3, 9))
-        begin = choose.randrange(max(span - length, 1))
-        yield begin, min(begin + length, span)
 
 
 def tiles_of(server, rows, count, **window):
@@ -259,22 +198,15 @@ def in_browser(tap, anchor):
 
 def main():
     tap = harness.Tap()
-    if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')):
-        with tap.test('traces in a browser'):
-            raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')
-        tap.done()
-    place = harness.scratch('archives')
-    with tarfile.open(os.path.join(HERE, '../otf2/foreign.tar.xz')) as tar:
-        tar.extractall(place)
-    for name in ('scorep-late', 'scorep-coll', 'scorep-rma'):
-        archive(tap, name, os.path.join(place, name, 'traces.otf2'))
-    anchor = os.path.join(place, 'scorep-late', 'traces.otf2')
-    cached(tap, anchor)
-    refused(tap, anchor)
+    archives = foreign(tap)
+    for name, anchor in archives.items():
+        archive(tap, name, anchor)
+    cached(tap, archives['scorep-late'])
+    refused(tap, archives['scorep-late'])
     for mpi in harness.an_mpi(tap):
         recorded(tap, mpi)
         sampled(tap, mpi)
-    in_browser(tap, anchor)
+    in_browser(tap, archives['scorep-late'])
     tap.done()
 
 
