@@ -11,8 +11,12 @@ const NAMES_WIDE = 96,
 
 const viewToken = new URLSearchParams(location.search).get("token") || "";
 
-async function ask(path, values) {
-  const answer = await fetch(path + "?" + new URLSearchParams({ ...values, token: viewToken }));
+/* `body`: what is posted. */
+async function ask(path, values, body) {
+  const answer = await fetch(
+    path + "?" + new URLSearchParams({ ...values, token: viewToken }),
+    body === undefined ? {} : { method: "POST", body },
+  );
 
   if (!answer.ok) throw new Error((await answer.text()).trim());
   return answer;
@@ -36,8 +40,12 @@ async function loadAbout() {
 
 /* Arrays as the server lays them out. */
 async function loadTiles({ from, to, count, first, rows, merge }) {
-  const data = await (await ask("tiles", { from, to, count, first, rows, merge })).arrayBuffer(),
-    lines = Math.ceil(rows / merge),
+  const lines = Math.ceil(rows / merge),
+    text = Array.from(
+      { length: lines },
+      (_, i) => first + i * merge + "-" + (Math.min(first + (i + 1) * merge, first + rows) - 1),
+    ).join(";"),
+    data = await (await ask("tiles", { from, to, count }, text)).arrayBuffer(),
     all = lines * count;
 
   return {

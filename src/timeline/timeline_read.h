@@ -28,15 +28,22 @@ void fv_timeline_close(struct fv_timeline_file *timeline);
 /* "" where it is damaged. */
 const char *fv_timeline_text(const struct fv_timeline_file *timeline, uint32_t string);
 
-/* What rows have of a stretch of time, in parts of 255: of `merge` rows the mean. */
+/* What rows have of a stretch of time, in parts of 255: of several rows the mean. */
 struct fv_timeline_tile {
     uint8_t parts[FV_TIMELINE_CLASS_COUNT];
     uint8_t wait, region_part;
     uint32_t region; /* that has most of it, an estimate of several bins or rows; FV_TIMELINE_NONE */
 };
-/* `count` stretches of equal length from `from` to `to`; rows below `first` + `merge`, as far as there are. */
-void fv_timeline_tiles(const struct fv_timeline_file *timeline, uint32_t first, uint32_t merge, double from, double to,
-                       struct fv_timeline_tile *out, size_t count);
+/* `count` stretches of equal length from `from` to `to`; of `rows` together. */
+void fv_timeline_tiles(const struct fv_timeline_file *timeline, const uint32_t *rows, size_t row_count, double from,
+                       double to, struct fv_timeline_tile *out, size_t count);
+
+/* What a row has of a stretch of time: of each class of regions, innermost, and waiting, which is in these. */
+struct fv_timeline_parts {
+    double ns[FV_TIMELINE_CLASS_COUNT], wait_ns;
+};
+void fv_timeline_parts(const struct fv_timeline_file *timeline, uint32_t row, double from, double to,
+                       struct fv_timeline_parts *out);
 
 struct fv_timeline_seen {
     uint64_t begin_ns, ns, wait_ns;

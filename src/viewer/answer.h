@@ -100,6 +100,7 @@ static inline uint64_t known(uint32_t number)
 typedef enum MHD_Result fv_viewer_answer(void *viewer, struct MHD_Connection *connection,
                                          struct fv_web_request *request);
 fv_viewer_answer fv_viewer_sums, fv_viewer_shares, fv_viewer_tree, fv_viewer_waits, fv_viewer_traffic, fv_viewer_calls;
+fv_viewer_answer fv_viewer_tiles, fv_viewer_rows; /* lines.c */
 fv_viewer_answer fv_viewer_bookmarks, fv_viewer_keep_bookmark, fv_viewer_forget_bookmark;
 #endif
 

@@ -7,9 +7,8 @@
 #if FV_MICROHTTPD
 #include "viewer/view_html.h"
 
-#define SLICES     20000 /* in an answer */
-#define MESSAGES   5000
-#define MOST_TILES (1 << 21)
+#define SLICES   20000 /* in an answer */
+#define MESSAGES 5000
 
 static enum MHD_Result answer_page(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
@@ -78,50 +77,6 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     }
     fv_json_end(&a->json);
     return end_answer(v, connection, a);
-}
-
-/* As arrays: who draws takes them as they are. */
-static void lay_out(const struct fv_timeline_tile *tiles, size_t count, uint8_t *out)
-{
-    uint32_t *regions = (uint32_t *)(void *)out;
-    uint8_t *region_parts = out + 4 * count, *waits = region_parts + count, *parts = waits + count;
-
-    for (size_t i = 0; i < count; i++) {
-        regions[i] = tiles[i].region;
-        region_parts[i] = tiles[i].region_part;
-        waits[i] = tiles[i].wait;
-        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
-            parts[c * count + i] = tiles[i].parts[c];
-    }
-}
-
-static enum MHD_Result answer_tiles(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
-{
-    struct fv_viewer *v = context;
-    const struct window w = window_of(v, connection);
-    const uint32_t merge = (uint32_t)number(connection, "merge", 1, UINT32_MAX, 1),
-                   lines = (uint32_t)(((uint64_t)w.rows + merge - 1) / merge);
-    const uint32_t count = (uint32_t)number(connection, "count", 1, 16384, 1024);
-    const uint64_t all = (uint64_t)lines * count;
-
-    (void)r;
-    if (all > MOST_TILES)
-        return fv_web_say(&v->site, connection, MHD_HTTP_BAD_REQUEST, "that are too many; merge more rows\n");
-    struct fv_timeline_tile *tiles = fv_xcalloc(all + 1, sizeof(*tiles));
-    const size_t bytes = all * (6 + FV_TIMELINE_CLASS_COUNT);
-    uint8_t *out = fv_xcalloc(bytes + 1, 1);
-
-    for (uint32_t i = 0; i < lines; i++) {
-        const uint32_t left = w.rows - i * merge;
-
-        fv_timeline_tiles(v->timeline, w.first + i * merge, left < merge ? left : merge, w.from, w.to,
-                          tiles + (size_t)i * count, count);
-    }
-    lay_out(tiles, all, out);
-    free(tiles);
-    return fv_web_queue(&v->site, connection, MHD_HTTP_OK,
-                        fv_http.MHD_create_response_from_buffer(bytes, out, MHD_RESPMEM_MUST_FREE),
-                        "application/octet-stream");
 }
 
 /* ---- slices ---- */
@@ -262,7 +217,8 @@ static enum MHD_Result answer_path(void *context, struct MHD_Connection *connect
 static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_GET, "/", answer_page },
     { MHD_HTTP_METHOD_GET, "/about", answer_about },
-    { MHD_HTTP_METHOD_GET, "/tiles", answer_tiles },
+    { MHD_HTTP_METHOD_POST, "/tiles", fv_viewer_tiles },
+    { MHD_HTTP_METHOD_GET, "/rows", fv_viewer_rows },
     { MHD_HTTP_METHOD_GET, "/slices", answer_slices },
     { MHD_HTTP_METHOD_GET, "/messages", answer_messages },
     { MHD_HTTP_METHOD_GET, "/path", answer_path },

@@ -3,15 +3,16 @@
  *
  *     GET /              the page
  *     GET /about         JSON: what there is: span, rows, regions with their classes, and their sums over the run
- *     GET /tiles         from, to (ns), count; first, rows, merge (rows that are one): for each row and stretch a
- *                        struct fv_timeline_tile, as arrays: regions (4 bytes), then bytes: their parts, waits, and the
- *                        parts of each class; each array is of all rows and stretches
+ *     POST /tiles        from, to (ns), count; the body is lines, "0-3,7;4" (viewer/lines.c): for each line and stretch
+ *                        a struct fv_timeline_tile, as arrays: regions (4 bytes), then bytes: their parts, waits, and
+ *                        the parts of each class; each array is of all lines and stretches
  *     GET /slices        from, to, row, least (ns): JSON: slices, at most SLICES; the shorter ones are left out
  *     GET /messages      from, to: JSON: those on their way, at most MESSAGES, the largest
  *     GET /path          context: JSON: its functions, innermost first
  *
  * Of from, to, first, rows (timeline/timeline_stats.h), JSON:
  *
+ *     GET /rows          of each row ns of waiting and of each class (struct fv_timeline_parts)
  *     GET /sums          regions: struct fv_timeline_sum
  *     GET /shares        region: the same of that region by row
  *     GET /tree          call paths: parents first, at most NODES, those with most time

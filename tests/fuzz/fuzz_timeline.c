@@ -41,14 +41,16 @@ static void look(const struct fv_timeline_file *t)
 {
     struct fv_timeline_sum *sums = calloc(t->header->regions.count + 1, sizeof(*sums));
     struct fv_timeline_tile tiles[64];
+    struct fv_timeline_parts parts;
     const uint64_t span = t->header->span_ns % SPAN_NS + 1;
     volatile uint64_t seen = 0;
     uint64_t sum = 0;
 
     for (uint32_t row = 0; row < t->header->rows.count && row < ROWS; row++) {
         fv_timeline_slices(t, row, 0, span, 0, take, &sum);
-        fv_timeline_tiles(t, row, 1, 0, (double)span, tiles, 64);
-        fv_timeline_tiles(t, row, 2, (double)span / 3, (double)span / 3 + 1000, tiles, 64);
+        fv_timeline_tiles(t, &row, 1, 0, (double)span, tiles, 64);
+        fv_timeline_tiles(t, (uint32_t[]){ row, 0 }, 2, (double)span / 3, (double)span / 3 + 1000, tiles, 64);
+        fv_timeline_parts(t, row, (double)span / 5, (double)span / 2, &parts);
     }
     sum_up(t, &(struct fv_timeline_window){ span / 4, span / 2, 0, ROWS }, sums);
     for (uint64_t i = 0; i < t->header->contexts.count && i < 100; i++)

@@ -29,10 +29,14 @@ def told(server, names, **window):
     return {names[row[0]]: tuple(row[1:4]) for row in server.json('sums', **window)['regions']}
 
 
-def tiles_of(server, rows, count, **window):
-    status, data = server.ask('tiles', count=count, **window)
+def ask_tiles(server, lines, **window):
+    return server.fetch('/tiles', method='POST', data=lines.encode(), **window)
+
+
+def tiles_of(server, lines, count, **window):
+    status, data = ask_tiles(server, lines, count=count, **window)
     equal('tiles', status, 200)
-    all = rows * count
+    all = (lines.count(';') + 1) * count
     equal('bytes', len(data), all * (6 + CLASSES))
     return array.array('I', data[: 4 * all]), data[5 * all : 6 * all], data[6 * all :]
 
@@ -40,7 +44,8 @@ def tiles_of(server, rows, count, **window):
 def pyramid(server, about, exact, begin, end, count):
     """Each tile's parts are those of the innermost regions, but for what a bin of the finest level may hide."""
     of = {name: of for name, of, *_ in about['regions']}
-    _, _, parts = tiles_of(server, len(exact), count, **{'from': begin, 'to': end})
+    lines = ';'.join(map(str, range(len(exact))))
+    _, _, parts = tiles_of(server, lines, count, **{'from': begin, 'to': end})
     step = (end - begin) / count
     for row, regions in enumerate(exact):
         for tile in range(count):
@@ -59,6 +64,34 @@ def pyramid(server, about, exact, begin, end, count):
                     found,
                     wanted[k],
                 )
+
+
+def lines_of(tap, name, server, exact):
+    last = len(exact) - 1
+    with tap.test(name + ': lines are rows in any order, and several as one'):
+        single = tiles_of(server, ';'.join(map(str, range(last + 1))), 16)
+        turned = tiles_of(server, ';'.join(map(str, range(last, -1, -1))), 16)
+        equal('last first', turned[0][:16], single[0][16 * last :])
+        equal('first last', turned[1][16 * last :], single[1][:16])
+        for lines, rows in (('0,{}'.format(last), (0, last)), ('0-{}'.format(last), range(last + 1))):
+            _, _, parts = tiles_of(server, lines, 16)
+            for k in range(CLASSES):
+                for tile in range(16):
+                    of = [single[2][(k * (last + 1) + row) * 16 + tile] for row in rows]
+                    found = parts[k * 16 + tile]
+                    check(abs(found - sum(of) / len(of)) <= 2, '{}: {} of {}', lines, found, of)
+        for wrong in ('', 'x', '1-', '2-1', '0;', ',0', '0-{}'.format(last + 1), '99999999999999999999', '-1'):
+            equal('lines ' + wrong, ask_tiles(server, wrong)[0], 400)
+    with tap.test(name + ': what each row has of a stretch of time'):
+        of = {row[0]: row[1] for row in server.json('about')['regions']}
+        for begin, end in windows(server.json('about')['span_ns']):
+            found = server.json('rows', **{'from': begin, 'to': end})['rows']
+            for row, regions in enumerate(exact):
+                wanted = [0] * CLASSES
+                for region, (_, _, own) in counted(regions, begin, end).items():
+                    wanted[of[region]] += own
+                for k in range(CLASSES):
+                    check(abs(found[row][k + 1] - wanted[k]) <= 1 + (end - begin) / 200, '{} {}', found[row], wanted)
 
 
 def archive(tap, name, anchor):
@@ -83,8 +116,9 @@ def archive(tap, name, anchor):
     with tap.test(name + ': tiles'):
         for begin, end in windows(about['span_ns']):
             pyramid(server, about, exact, begin, end, 16)
-        regions, _, _ = tiles_of(server, 1, 1, merge=len(exact))
+        regions, _, _ = tiles_of(server, '0-{}'.format(len(exact) - 1), 1)
         check(regions[0] < len(names), '{}', regions[0])
+    lines_of(tap, name, server, exact)
     equal('stopped', server.stop().rc, 0)
 
 
@@ -120,9 +154,10 @@ def cached(tap, anchor):
                 f.write(bad)
             server = Server(anchor)
             rows = len(json.loads(server.ask('about')[1])['rows'])
-            for path in ('sums', 'tiles', 'messages', 'path'):
+            for path in ('sums', 'rows', 'messages', 'path'):
                 equal(path, server.ask(path, context=1, rows=min(rows, 16), count=64)[0], 200)
             equal('slices', server.ask('slices', row=0)[0], 200)
+            equal('tiles', ask_tiles(server, '0')[0], 200)
             equal('ended', server.stop().rc, 0)
     shutil.rmtree(place)
     with tap.test('where nothing can be written: in the cache'):
@@ -146,8 +181,14 @@ def refused(tap, anchor):
             {'from': 'nan', 'to': 'inf'},
             {'merge': '0', 'count': '0'},
         ):
-            for path in ('tiles', 'sums', 'slices', 'messages'):
+            for path in ('rows', 'sums', 'slices', 'messages'):
                 equal('{} {}'.format(path, values), server.ask(path, **values)[0], 200)
+            equal('tiles {}'.format(values), ask_tiles(server, '0', **values)[0], 200)
+        for bytes in (10**5, 2 * 10**6):  # the answer to too much is none
+            try:
+                equal('a long body', ask_tiles(server, 'x' * bytes)[0], 400)
+            except (ConnectionError, OSError):
+                check(bytes > 2**20, 'not taken: {} bytes', bytes)
     server.stop()
     with tap.test('wrong usage: one line'):
         for words, status in ((['/none.otf2'], 1), (['/none'], 1), ([anchor, anchor], 2), ([anchor, '--port', '0'], 2)):
