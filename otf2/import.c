@@ -399,6 +399,11 @@ static const char *find_anchor(struct fv_import *import, const char *anchor)
     return found;
 }
 
+void fv_import_take_series(struct fv_merge *merge, const struct fv_import_series *series)
+{
+    ((struct fv_import *)merge->source_context)->series = series;
+}
+
 bool fv_import_open(struct fv_merge *m, const struct fv_transport *t, const char *anchor,
                     const struct fv_import_watch *watch)
 {

@@ -202,7 +202,8 @@ struct fv_import {
     struct fv_def_map numbers;          /* of this process's definitions in those of all */
     struct fv_import_oddities oddities; /* of this process; of all, once rank files are made */
     struct fv_import_watch watch;
-    uint32_t short_ranks; /* of which a later pass could not read all */
+    const struct fv_import_series *series; /* who takes metrics, if no transcript does; NULL: nobody */
+    uint32_t short_ranks;                  /* of which a later pass could not read all */
 };
 
 /* Counted in the first pass. */
@@ -360,6 +361,7 @@ struct fv_import_rank {
     uint32_t program;                   /* string: its name; FV_NONE */
     uint64_t steps;                     /* so far: events, and metrics */
     bool is_quiet;                      /* no progress */
+    bool takes_metrics;
     bool failed, ended;
 };
 void fv_import_rank_open(struct fv_import_rank *rank);

@@ -40,6 +40,20 @@ static bool rows_are_right(const struct fv_timeline_file *t)
     return true;
 }
 
+static bool series_are_right(const struct fv_timeline_file *t)
+{
+    for (uint64_t i = 0; i < t->header->series.count; i++) {
+        const struct fv_timeline_series *s = &t->series[i];
+
+        if (s->row >= t->header->rows.count ||
+            !part(t, (struct fv_timeline_part){ s->points, s->count }, sizeof(struct fv_timeline_point)) ||
+            !part(t, (struct fv_timeline_part){ s->extremes, fv_timeline_extremes_of(s->count) },
+                  sizeof(struct fv_timeline_extremes)))
+            return false;
+    }
+    return true;
+}
+
 static bool is_right(struct fv_timeline_file *t, uint64_t source)
 {
     const struct fv_timeline_header *h = t->header;
@@ -53,9 +67,14 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
     t->chunks = part(t, h->chunks, sizeof(*t->chunks));
     t->messages = part(t, h->messages, sizeof(*t->messages));
     t->contexts = part(t, h->contexts, sizeof(*t->contexts));
+    t->series = part(t, h->series, sizeof(*t->series));
+    t->labels = part(t, h->labels, sizeof(*t->labels));
+    t->critical = part(t, h->critical, sizeof(*t->critical));
+    t->comms = part(t, h->comms, sizeof(*t->comms));
     t->strings = part(t, h->strings, 1);
     return h->regions.count && t->rows && t->regions && t->chunks && t->messages && t->contexts && t->strings &&
-           h->strings.count && !t->strings[h->strings.count - 1] && rows_are_right(t);
+           t->series && t->labels && t->critical && t->comms && series_are_right(t) && h->strings.count &&
+           !t->strings[h->strings.count - 1] && rows_are_right(t);
 }
 
 bool fv_timeline_open(struct fv_timeline_file *t, const char *path, uint64_t source)
@@ -117,12 +136,12 @@ static uint64_t number(struct varints *v)
 
 static struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, struct varints *v, uint64_t before)
 {
-    struct fv_timeline_seen s = { .context = FV_TIMELINE_NONE, .cause = FV_TIMELINE_NONE };
+    struct fv_timeline_seen s = { .context = FV_TIMELINE_NONE, .cause = FV_TIMELINE_NONE, .comm = FV_TIMELINE_NONE };
 
     s.begin_ns = before + number(v);
     s.ns = number(v);
     const uint64_t region = number(v);
-    s.region = region >> 2 < t->header->regions.count ? (uint32_t)(region >> 2) : 0;
+    s.region = region >> 3 < t->header->regions.count ? (uint32_t)(region >> 3) : 0;
     s.is_sampled = region & 1;
     const uint64_t depth = number(v);
     s.depth = depth < DEEPEST ? (uint32_t)depth : DEEPEST;
@@ -134,6 +153,10 @@ static struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, stru
         const uint64_t cause = number(v);
         if (cause && cause <= t->header->rows.count)
             s.cause = (uint32_t)cause - 1;
+    }
+    if (region & 4) {
+        s.comm = (uint32_t)number(v);
+        s.instance = (uint32_t)number(v);
     }
     return s;
 }

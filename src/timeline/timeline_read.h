@@ -15,6 +15,10 @@ struct fv_timeline_file {
     const struct fv_timeline_chunk *chunks;
     const struct fv_timeline_message *messages;
     const struct fv_timeline_context *contexts;
+    const struct fv_timeline_series *series;
+    const struct fv_timeline_label *labels;
+    const struct fv_timeline_stretch *critical;
+    const uint32_t *comms;
     const char *strings;
     const uint8_t *map;
     size_t bytes;
@@ -49,6 +53,7 @@ struct fv_timeline_seen {
     uint64_t begin_ns, ns, wait_ns;
     uint32_t region, context, cause; /* FV_TIMELINE_NONE: none */
     uint32_t depth;
+    uint32_t comm, instance; /* a collective operation that it took part in; comm: FV_TIMELINE_NONE: in none */
     bool is_sampled;
 };
 typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slice); /* false: enough */

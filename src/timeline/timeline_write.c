@@ -63,7 +63,8 @@ static void enter(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
     spend(w, t, now);
     FV_GROW(t->open, t->room, t->depth + 1);
     t->open[t->depth++] =
-        (struct fv_timeline_open){ now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE };
+        (struct fv_timeline_open){ now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE,
+                                   FV_TIMELINE_NONE, 0 };
 }
 
 /* wait_ns: from its begin on, for a row. */
@@ -82,6 +83,11 @@ static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
                                        .cause = cause };
     slice.wait_ns = wait_ns < slice.ns ? wait_ns : slice.ns;
     slice.flags = slice.wait_ns ? FV_SLICE_WAITED : 0;
+    if (o->comm != FV_TIMELINE_NONE) {
+        slice.flags |= FV_SLICE_TOGETHER;
+        slice.comm = o->comm;
+        slice.instance = o->instance;
+    }
     if (!slice.ns && w->regions[slice.region].class == FV_TIMELINE_THREADS)
         return; /* an archive's wait is told once it is over, in the region that has it */
     keep(w, t, &slice);
@@ -129,9 +135,20 @@ static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, c
     t->since_ns = r->time_ns;
 }
 
+/* Of several that a call completes the first one. */
+static void take_part(struct fv_timeline_thread *t, const struct fv_record *r)
+{
+    struct fv_timeline_open *o = t->depth ? &t->open[t->depth - 1] : NULL;
+
+    if (!o || o->comm != FV_TIMELINE_NONE || r->aux == FV_NONE || r->tag)
+        return;
+    o->comm = r->ref;
+    o->instance = r->aux;
+}
+
 /* ---- records ---- */
 
-static uint32_t row_of(const struct fv_timeline_writer *w, uint64_t location)
+uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location)
 {
     const struct fv_defs *d = &w->merge->defs;
     uint32_t world = (uint32_t)location, slot = (uint32_t)(location >> 32);
@@ -159,12 +176,18 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
             enter(w, t, r->time_ns, function_at(w, r->context), r->context);
         break;
     case FV_REC_LEAVE:
-    case FV_REC_REGION_LEAVE: leave(w, t, r->time_ns, r->sent, r->sent ? row_of(w, r->id) : FV_TIMELINE_NONE); break;
+    case FV_REC_REGION_LEAVE:
+        leave(w, t, r->time_ns, r->sent, r->sent ? fv_timeline_row_of(w, r->id) : FV_TIMELINE_NONE);
+        break;
     case FV_REC_LIBRARY_LEAVE:
     case FV_REC_WORK_LEAVE:
     case FV_REC_SECTION_LEAVE:
     case FV_REC_INSTANCE_END: leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE); break;
     case FV_REC_SAMPLE: sample(w, t, r); break;
+    case FV_REC_COLL_END:
+    case FV_REC_ICOLL_END: take_part(t, r); break;
+    case FV_REC_COUNTER:
+    case FV_REC_SENSOR: fv_timeline_count_record(w, t->row, r); break;
     default: fv_timeline_message_record(w, t->row, r);
     }
     return !w->failed;
@@ -174,15 +197,17 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
 {
     struct fv_timeline_writer *w = writer_of(sink);
     size_t before = w->thread_room;
-    uint32_t row = row_of(w, location);
+    uint32_t row = fv_timeline_row_of(w, location);
 
     if (row == FV_TIMELINE_NONE)
         return false;
     FV_GROW(w->threads, w->thread_room, (size_t)slot + 1);
     memset(w->threads + before, 0, (w->thread_room - before) * sizeof(*w->threads));
     w->threads[slot].row = row;
-    if (!slot)
+    if (!slot) {
         fv_pendings_release(&w->posted);
+        fv_timeline_write_values(w);
+    }
     return true;
 }
 
@@ -237,6 +262,7 @@ bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source
 {
     if (good && !w->failed) {
         w->header.source = source;
+        fv_timeline_write_values(w);
         fv_timeline_write_messages(w);
         fv_timeline_write_tables(w);
         good = !fflush(w->out) && !w->failed;
@@ -260,6 +286,11 @@ bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source
     free(w->threads);
     free(w->sends);
     free(w->receives);
+    for (size_t i = 0; i < w->value_count; i++)
+        free(w->values[i].points);
+    free(w->values);
+    fv_index_release(&w->value_index);
+    free(w->critical);
     free(w);
     return good;
 }

@@ -8,6 +8,13 @@
  *                        the parts of each class; each array is of all lines and stretches
  *     GET /slices        from, to, row, least (ns): JSON: slices, at most SLICES; the shorter ones are left out
  *     GET /messages      from, to: JSON: those on their way, at most MESSAGES, the largest
+ *     GET /blocked       from, to, least (ns), count: JSON: calls that waited for a row, the longest waits
+ *     GET /chain         row, begin, depth, of a call that waited: JSON: waits of whom it waited for, and so on
+ *     GET /together      likewise, of a collective operation: JSON: the calls of its members
+ *     GET /critical      from, to, least (ns): JSON: where the critical path is, at most STRETCHES
+ *     GET /labels        from, to: JSON: moments that were marked, at most LABELS
+ *     GET /series        JSON: what has values along time: sensors, counters, metrics
+ *     GET /values        from, to, count, series ("3,17"): struct fv_timeline_value of each series and stretch
  *     GET /path          context: JSON: its functions, innermost first
  *
  * Of from, to, first, rows (timeline/timeline_stats.h), JSON:

@@ -1,4 +1,5 @@
 /* Any bytes as the file of a timeline, whose mark, version and length are set right: what fvmpi view asks of it. */
+#include "timeline/timeline_links.h"
 #include "timeline/timeline_stats.h"
 
 #include "pages.h"
@@ -37,6 +38,22 @@ static void sum_up(const struct fv_timeline_file *t, const struct fv_timeline_wi
     free(wanted);
 }
 
+static void link_up(const struct fv_timeline_file *t, uint32_t row, uint64_t span)
+{
+    struct fv_timeline_link links[8], found[8];
+    struct fv_timeline_value values[64];
+    uint64_t all;
+    uint32_t members;
+
+    for (size_t i = fv_timeline_blocked(t, 0, span, 0, links, 8, &all); i-- > 0;) {
+        fv_timeline_chain(t, &links[i], found, 8);
+        fv_timeline_members(t, &links[i], found, 8, &members);
+        fv_timeline_slice_at(t, links[i].row, links[i].seen.begin_ns, links[i].seen.depth, found);
+    }
+    if (row < t->header->series.count)
+        fv_timeline_values(t, row, (double)span / 7, (double)span, values, 64);
+}
+
 static void look(const struct fv_timeline_file *t)
 {
     struct fv_timeline_sum *sums = calloc(t->header->regions.count + 1, sizeof(*sums));
@@ -50,6 +67,7 @@ static void look(const struct fv_timeline_file *t)
         fv_timeline_slices(t, row, 0, span, 0, take, &sum);
         fv_timeline_tiles(t, &row, 1, 0, (double)span, tiles, 64);
         fv_timeline_tiles(t, (uint32_t[]){ row, 0 }, 2, (double)span / 3, (double)span / 3 + 1000, tiles, 64);
+        link_up(t, row, span);
         fv_timeline_parts(t, row, (double)span / 5, (double)span / 2, &parts);
     }
     sum_up(t, &(struct fv_timeline_window){ span / 4, span / 2, 0, ROWS }, sums);
