@@ -129,14 +129,8 @@ class View {
       "aria-label": "The whole run; the part that is shown is marked",
     });
     this.told = make("p", { id: "told", class: "note", role: "status", "aria-live": "polite" });
-    this.sums = make("tbody");
-    this.details = make(
-      "div",
-      { id: "details" },
-      make("p", { class: "note" }, "A click on the timeline shows what was there."),
-    );
+    this.details = new Details(this);
     this.loads = new Latest(() => this.load());
-    this.counts = new Latest(() => this.count());
     this.readAddress();
   }
 
@@ -162,7 +156,7 @@ class View {
   /* ---- moving ---- */
 
   readAddress() {
-    const [, from, to, row, tall] = (location.hash.match(/^#([\d.]+)-([\d.]+),([\d.]+),([\d.]+)$/) || []).map(Number);
+    const [, from, to, row, tall] = (address.place.match(/^([\d.]+)-([\d.]+),([\d.]+),([\d.]+)$/) || []).map(Number);
 
     if (to > from) Object.assign(this, { from, to, firstRow: row, rowTall: tall });
     this.isFit = !(to > from);
@@ -199,17 +193,60 @@ class View {
     this.go(this.from, this.to, row - (y - this.top) / tall, tall);
   }
   changed() {
-    const place =
-      "#" +
-      [Math.round(this.from) + "-" + Math.round(this.to), this.firstRow.toFixed(2), this.rowTall.toFixed(3)].join(",");
-
     clearTimeout(this.later);
     this.later = setTimeout(() => {
-      history.replaceState(null, "", place);
-      this.counts.ask();
+      this.writePlace();
+      this.bench.age();
     }, 200);
     this.draw();
     this.loads.ask();
+  }
+  writePlace() {
+    address.place = [
+      Math.round(this.from) + "-" + Math.round(this.to),
+      this.firstRow.toFixed(2),
+      this.rowTall.toFixed(3),
+    ].join(",");
+    address.write();
+  }
+  get rowsInView() {
+    const first = Math.max(0, Math.floor(this.firstRow));
+
+    return { first, rows: Math.min(this.rowsShown, this.about.rows.length - first) };
+  }
+  goToRow(row) {
+    const shown = (this.tall - this.top) / this.rowTall;
+
+    this.go(this.from, this.to, row - shown / 2);
+  }
+  goToRows(first, end) {
+    const tall = Math.min(Math.max((this.tall - this.top) / (end - first), 0.05), 60);
+
+    this.go(this.from, this.to, first, tall);
+  }
+  goToTime(ns) {
+    const half = (this.to - this.from) / 2;
+
+    this.go(ns - half, ns + half);
+  }
+  /* The call in the middle, its row in view and tall enough to show it. */
+  goToCall(slice) {
+    const tall = Math.max(this.rowTall, NAMED_ROW + 6),
+      shown = (this.tall - this.top) / tall,
+      isSeen = slice.row >= this.firstRow && slice.row + 1 <= this.firstRow + shown;
+
+    this.select(slice);
+    this.go(
+      slice.begin - slice.ns,
+      slice.begin + 2 * Math.max(slice.ns, 1),
+      isSeen && tall === this.rowTall ? this.firstRow : slice.row - shown / 2,
+      tall,
+    );
+  }
+  async goToLongest(region, window) {
+    const { calls } = await askJson("calls", { ...window, region, count: 1 });
+
+    if (calls.length) this.goToCall(callOf(calls[0]));
   }
 
   /* ---- what is looked at ---- */
@@ -247,57 +284,6 @@ class View {
       })),
     };
   }
-  async count() {
-    const first = Math.max(0, Math.floor(this.firstRow)),
-      rows = Math.min(this.rowsShown, this.about.rows.length - first),
-      { regions } = await askJson("sums", { from: this.from, to: this.to, first, rows }),
-      all = (this.to - this.from) * rows;
-
-    regions.sort((a, b) => b[3] - a[3]);
-    this.sums.replaceChildren(
-      ...regions.slice(0, 200).map(([number, n, inclusive, own, longest, wait, sampled]) => {
-        const region = this.about.regions[number],
-          about = sampled ? "~" : "",
-          key = make("i", { class: "key" });
-
-        key.style.background = this.palette.region(number);
-        return make(
-          "tr",
-          null,
-          make(
-            "td",
-            { class: "left" },
-            key,
-            make(
-              "button",
-              { class: "pick", onclick: () => this.find(number), title: "go to the longest one" },
-              region.name,
-            ),
-          ),
-          ...[
-            about + seconds(own / 1e9),
-            about + percent(own / all),
-            about + seconds(inclusive / 1e9),
-            n ? count(n) : "",
-            seconds(longest / 1e9),
-            wait ? seconds(wait / 1e9) : "",
-          ].map(cell => make("td", null, cell)),
-        );
-      }),
-    );
-  }
-  /* The longest call of a region in the rows that are shown. */
-  async find(number) {
-    const first = Math.max(0, Math.floor(this.firstRow));
-    let best = null;
-
-    for (let row = first; row < Math.min(first + this.rowsShown, this.about.rows.length); row++)
-      for (const slice of (await loadSlices(row, this.from, this.to, best ? best.ns : 0)).slices)
-        if (slice.region === number && (!best || slice.ns > best.ns)) best = slice;
-    if (!best) return;
-    this.select(best);
-    this.go(best.begin - best.ns, best.begin + 2 * best.ns);
-  }
   tell() {
     const words = ["shown: " + seconds((this.to - this.from) / 1e9) + " from " + seconds(this.from / 1e9)],
       leftOut = [...this.slices.values()].reduce((sum, { leftOut: n }) => sum + n, 0);
@@ -311,6 +297,10 @@ class View {
       );
     this.told.textContent = words.join("; ");
   }
+  /* Until something else is told. */
+  tellShortly(words) {
+    this.told.textContent = words;
+  }
 
   /* ---- the picture ---- */
 
@@ -322,8 +312,11 @@ class View {
       });
   }
   paint() {
-    const c = context(this.canvas),
-      picture = c.picture,
+    this.paintOn(context(this.canvas));
+    this.paintMap();
+  }
+  paintOn(c) {
+    const { picture } = c,
       offset = NAMES_WIDE;
 
     this.wide = c.wide - offset;
@@ -355,7 +348,6 @@ class View {
     }
     picture.restore();
     paintNames(picture, this, this.palette, this.about.rows, this.merge);
-    this.paintMap();
   }
   paintMap() {
     const c = context(this.map),
@@ -394,44 +386,10 @@ class View {
       depth = Math.floor(((y - this.y(row)) / (this.rowTall - 2)) * deep);
     return here.find(slice => slice.depth === depth) || here[here.length - 1];
   }
-  async select(slice) {
+  select(slice) {
     this.selected = slice;
     this.draw();
-    if (!slice) return;
-    const region = this.about.regions[slice.region],
-      row = this.about.rows[slice.row],
-      lines = [
-        rowName(row) + " on " + row.host,
-        seconds(slice.ns / 1e9) + " from " + tick(slice.begin, 1),
-        slice.sampled ? "by samples of the CPU clock" : null,
-        slice.wait ? "waited for " + seconds(slice.wait / 1e9) : null,
-      ],
-      path = slice.context === null ? [] : (await askJson("path", { context: slice.context })).path;
-
-    this.details.replaceChildren(
-      make("h2", null, region.name),
-      ...lines.filter(line => line).map(line => make("p", null, line)),
-      slice.cause === null
-        ? null
-        : make(
-            "p",
-            null,
-            "for ",
-            make("button", { onclick: () => this.goToRow(slice.cause) }, rowName(this.about.rows[slice.cause])),
-          ),
-      make(
-        "ol",
-        { class: "path" },
-        ...path.map(([name, file, line]) =>
-          make("li", null, name + (file ? "  " + file.replace(/.*\//, "") + (line ? ":" + line : "") : "")),
-        ),
-      ),
-    );
-  }
-  goToRow(row) {
-    const shown = (this.tall - this.top) / this.rowTall;
-
-    this.go(this.from, this.to, row - shown / 2);
+    this.details.show(slice);
   }
 }
 

@@ -33,7 +33,11 @@ class Palette {
     });
     for (const name of ["ground", "raised", "line", "text", "quiet", "accent", "wait"]) this[name] = colours(name);
   }
+  /* All others are pale where one is selected. */
   region(number) {
+    return selection.region === null || selection.region === number ? this.own(number) : this.line;
+  }
+  own(number) {
     return this.regions[number] || this.quiet;
   }
 }
