@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi view: what the server has of a trace (src/viewer/viewer.h), for the stretch of time and the rows that are looked at. */
 
-const NAMES_WIDE = 96,
+const NAMES_WIDE = 120,
   AXIS_TALL = 20,
   MAP_TALL = 44,
   LEAST_ROW = 2 /* pixels: more rows than that are merged */,
@@ -39,12 +39,8 @@ async function loadAbout() {
 }
 
 /* Arrays as the server lays them out. */
-async function loadTiles({ from, to, count, first, rows, merge }) {
-  const lines = Math.ceil(rows / merge),
-    text = Array.from(
-      { length: lines },
-      (_, i) => first + i * merge + "-" + (Math.min(first + (i + 1) * merge, first + rows) - 1),
-    ).join(";"),
+async function loadTiles({ from, to, count, first, merge, text }) {
+  const lines = text.split(";").length,
     data = await (await ask("tiles", { from, to, count }, text)).arrayBuffer(),
     all = lines * count;
 
@@ -129,6 +125,7 @@ class View {
       "aria-label": "The whole run; the part that is shown is marked",
     });
     this.told = make("p", { id: "told", class: "note", role: "status", "aria-live": "polite" });
+    this.rows = new Rows(this);
     this.details = new Details(this);
     this.loads = new Latest(() => this.load());
     this.readAddress();
@@ -146,8 +143,12 @@ class View {
   rowAt(y) {
     return Math.floor(this.firstRow + (y - this.top) / this.rowTall);
   }
+  /* Of a row, in whatever line it is; NaN: in none. */
+  yOf(row) {
+    return this.rows.lineOf[row] < 0 ? NaN : this.y(this.rows.lineOf[row]) + this.rowTall / 2;
+  }
   get rowsShown() {
-    return Math.min(this.about.rows.length, Math.ceil((this.tall - this.top) / this.rowTall) + 1);
+    return Math.min(this.rows.lines.length, Math.ceil((this.tall - this.top) / this.rowTall) + 1);
   }
   get merge() {
     return Math.max(1, Math.ceil(LEAST_ROW / this.rowTall));
@@ -163,8 +164,9 @@ class View {
   }
   /* All rows in the height that there is. */
   fitRows() {
+    this.isFit = true;
     this.firstRow = 0;
-    this.rowTall = Math.min(Math.max((this.tall - this.top) / this.about.rows.length, 0.05), 60);
+    this.rowTall = Math.min(Math.max((this.tall - this.top) / this.rows.lines.length, 0.05), 60);
   }
   go(from, to, firstRow = this.firstRow, rowTall = this.rowTall) {
     const span = this.about.span_ns,
@@ -172,10 +174,11 @@ class View {
       begin = Math.min(Math.max(from, 0), span - width),
       shown = (this.tall - this.top) / rowTall;
 
+    this.isFit = this.isFit && firstRow === this.firstRow && rowTall === this.rowTall;
     this.from = begin;
     this.to = begin + width;
     this.rowTall = rowTall;
-    this.firstRow = Math.min(Math.max(firstRow, 0), Math.max(this.about.rows.length - shown, 0));
+    this.firstRow = Math.min(Math.max(firstRow, 0), Math.max(this.rows.lines.length - shown, 0));
     this.changed();
   }
   zoom(factor, at = (this.from + this.to) / 2) {
@@ -209,20 +212,28 @@ class View {
     ].join(",");
     address.write();
   }
+  /* The server's first and rows; `only`, where these do not follow each other. */
   get rowsInView() {
-    const first = Math.max(0, Math.floor(this.firstRow));
+    const first = Math.max(0, Math.floor(this.firstRow)),
+      seen = this.rows.seen(first, this.rowsShown),
+      only = rangesOf(seen),
+      all = { first: seen[0] || 0, rows: seen.length };
 
-    return { first, rows: Math.min(this.rowsShown, this.about.rows.length - first) };
+    return /,/.test(only) && only.length < ONLY_LONGEST ? { ...all, only } : all;
   }
   goToRow(row) {
     const shown = (this.tall - this.top) / this.rowTall;
 
-    this.go(this.from, this.to, row - shown / 2);
+    this.rows.reveal(row);
+    this.go(this.from, this.to, this.rows.lineOf[row] - shown / 2);
   }
+  /* From a row to another one. */
   goToRows(first, end) {
-    const tall = Math.min(Math.max((this.tall - this.top) / (end - first), 0.05), 60);
+    const lines = [...this.rows.lineOf.slice(first, end)].filter(line => line >= 0),
+      least = Math.min(...lines),
+      tall = Math.min(Math.max((this.tall - this.top) / (Math.max(...lines) + 1 - least), 0.05), 60);
 
-    this.go(this.from, this.to, first, tall);
+    if (lines.length) this.go(this.from, this.to, least, tall);
   }
   goToTime(ns) {
     const half = (this.to - this.from) / 2;
@@ -231,15 +242,17 @@ class View {
   }
   /* The call in the middle, its row in view and tall enough to show it. */
   goToCall(slice) {
+    this.rows.reveal(slice.row);
     const tall = Math.max(this.rowTall, NAMED_ROW + 6),
+      line = this.rows.lineOf[slice.row],
       shown = (this.tall - this.top) / tall,
-      isSeen = slice.row >= this.firstRow && slice.row + 1 <= this.firstRow + shown;
+      isSeen = line >= this.firstRow && line + 1 <= this.firstRow + shown;
 
     this.select(slice);
     this.go(
       slice.begin - slice.ns,
       slice.begin + 2 * Math.max(slice.ns, 1),
-      isSeen && tall === this.rowTall ? this.firstRow : slice.row - shown / 2,
+      isSeen && tall === this.rowTall ? this.firstRow : line - shown / 2,
       tall,
     );
   }
@@ -255,19 +268,31 @@ class View {
     const { from, to } = this,
       merge = this.merge,
       first = Math.floor(Math.floor(this.firstRow) / merge) * merge,
-      rows = Math.min(this.rowsShown + merge, this.about.rows.length - first),
+      lines = Math.min(this.rowsShown + merge, this.rows.lines.length - first),
       count = Math.max(64, Math.min(Math.round(this.wide), 4096));
 
-    this.tiles = await loadTiles({ from, to, count, first, rows, merge });
-    const slices = new Map();
-    if (this.rowTall >= NAMED_ROW)
-      for (let row = first; row < first + rows; row++)
-        slices.set(row, await loadSlices(row, from, to, Math.floor((to - from) / this.wide / 2)));
-    this.slices = slices;
+    if (lines <= 0) {
+      this.tiles = null;
+      this.slices = new Map();
+      this.draw();
+      return;
+    }
+    this.tiles = await loadTiles({ from, to, count, first, merge, text: this.rows.text(first, lines, merge) });
+    this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines));
     this.messages =
       this.showsMessages && this.about.messages ? await this.loadMessages(from, to) : { messages: [], left_out: 0 };
     this.draw();
     this.tell();
+  }
+  /* Of lines that are tall enough, and one row each. */
+  async loadOpenRows(lines) {
+    const { from, to } = this,
+      slices = new Map();
+
+    if (this.rowTall >= NAMED_ROW)
+      for (const { group, rows } of lines)
+        if (!group) slices.set(rows[0], await loadSlices(rows[0], from, to, Math.floor((to - from) / this.wide / 2)));
+    return slices;
   }
   async loadMessages(from, to) {
     const { messages, left_out } = await askJson("messages", { from, to });
@@ -288,7 +313,7 @@ class View {
     const words = ["shown: " + seconds((this.to - this.from) / 1e9) + " from " + seconds(this.from / 1e9)],
       leftOut = [...this.slices.values()].reduce((sum, { leftOut: n }) => sum + n, 0);
 
-    if (this.merge > 1) words.push("each line is the mean of " + this.merge + " rows");
+    if (this.merge > 1) words.push("more rows than there is room for: each line is the mean of " + this.merge);
     if (leftOut) words.push(plural(leftOut, "short call") + " not drawn by themselves: zoom in");
     if (this.messages.messages.length + this.messages.left_out > MOST_LINES)
       words.push(
@@ -347,7 +372,7 @@ class View {
       picture.globalAlpha = 1;
     }
     picture.restore();
-    paintNames(picture, this, this.palette, this.about.rows, this.merge);
+    paintLineNames(picture, this, this.palette);
   }
   paintMap() {
     const c = context(this.map),
@@ -374,8 +399,12 @@ class View {
 
   /* ---- what is pointed at ---- */
 
+  groupAt(y) {
+    return y > this.top && this.rows.lines[this.rowAt(y)] ? this.rows.lines[this.rowAt(y)].group : null;
+  }
   sliceAt(x, y) {
-    const row = this.rowAt(y),
+    const line = this.rows.lines[this.rowAt(y)],
+      row = line && !line.group ? line.rows[0] : -1,
       time = this.at(x),
       here = ((this.slices.get(row) || {}).slices || []).filter(
         slice => slice.begin <= time && time <= slice.begin + slice.ns,
@@ -383,7 +412,7 @@ class View {
 
     if (!here.length) return null;
     const deep = Math.max(...this.slices.get(row).slices.map(slice => slice.depth + 1)),
-      depth = Math.floor(((y - this.y(row)) / (this.rowTall - 2)) * deep);
+      depth = Math.floor(((y - this.y(this.rows.lineOf[row])) / (this.rowTall - 2)) * deep);
     return here.find(slice => slice.depth === depth) || here[here.length - 1];
   }
   select(slice) {

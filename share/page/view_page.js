@@ -66,7 +66,8 @@ function takeMouse(view) {
       { drag } = view;
 
     view.drag = null;
-    if (drag && Math.abs(x - drag.x) > 4) view.go(view.at(Math.min(x, drag.x)), view.at(Math.max(x, drag.x)));
+    if (x < 0 && view.groupAt(y)) view.rows.toggle(view.groupAt(y));
+    else if (drag && Math.abs(x - drag.x) > 4) view.go(view.at(Math.min(x, drag.x)), view.at(Math.max(x, drag.x)));
     else view.select(view.sliceAt(x, y));
   });
   view.map.addEventListener("pointerdown", event => {
@@ -118,6 +119,7 @@ const PLAIN_COMMANDS = [
 
 function addAllCommands(view, panels) {
   addCommands(VIEW_KEYS);
+  addCommands(ROW_COMMANDS);
   addCommands(PANEL_COMMANDS);
   panels.forEach(({ name, title }, i) =>
     commands.push({ keys: [String(i + 1)], words: "panel: " + title, does: () => view.bench.show(name, true) }),
@@ -147,6 +149,7 @@ async function showView() {
       "div",
       { class: "stage" },
       view.map,
+      view.rows.bar(),
       view.canvas,
       make("div", { class: "status" }, legendOf(view), view.told),
     );
@@ -183,15 +186,25 @@ async function showView() {
 
 async function startView(view) {
   const rows = view.about.rows.length,
-    merge = Math.max(1, Math.ceil(rows / MAP_TALL));
+    merge = Math.max(1, Math.ceil(rows / MAP_TALL)),
+    text = Array.from(
+      { length: Math.ceil(rows / merge) },
+      (_, i) => i * merge + "-" + (Math.min((i + 1) * merge, rows) - 1),
+    ).join(";");
 
   view.paint();
   if (view.isFit) view.fitRows();
-  view.whole = await loadTiles({ from: 0, to: view.about.span_ns, count: 512, first: 0, rows, merge });
-  new ResizeObserver(() => view.changed()).observe(view.canvas);
+  view.whole = await loadTiles({ from: 0, to: view.about.span_ns, count: 512, first: 0, merge, text });
+  if (["wait", "mpi"].includes(view.rows.sort)) await view.rows.sortBy(view.rows.sort);
+  new ResizeObserver(() => {
+    view.tall = view.canvas.clientHeight;
+    if (view.isFit) view.fitRows();
+    view.changed();
+  }).observe(view.canvas);
   addEventListener("hashchange", () => {
     address.read();
     view.readAddress();
+    view.rows.readAddress();
     view.bench.fromAddress();
     selection.fromAddress();
     view.changed();

@@ -98,9 +98,9 @@ function panelOf(panel, view, name, title, side) {
 
 /* What is asked for: the stretch in view, and the rows that are chosen. */
 function windowOf(view) {
-  const { first, rows } = panelRows.all ? { first: 0, rows: view.about.rows.length } : view.rowsInView;
+  const rows = panelRows.all ? { first: 0, rows: view.about.rows.length } : view.rowsInView;
 
-  return { from: Math.round(view.from), to: Math.round(view.to), first, rows };
+  return { from: Math.round(view.from), to: Math.round(view.to), ...rows };
 }
 
 /* Whether panels are of the rows in view, or of all. */

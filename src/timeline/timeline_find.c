@@ -76,6 +76,7 @@ void fv_timeline_find(const struct fv_timeline_file *t, const struct fv_timeline
     struct finding f = { search, search->order == FV_TIMELINE_LONGEST ? 0 : w->from, w->first };
 
     for (; f.row < t->header->rows.count && f.row - w->first < w->rows; f.row++)
-        fv_timeline_slices(t, f.row, w->from, w->to, 0, take_call, &f);
+        if (fv_timeline_wants(w, f.row))
+            fv_timeline_slices(t, f.row, w->from, w->to, 0, take_call, &f);
     choose(search);
 }

@@ -103,6 +103,8 @@ static void each_row(const struct fv_timeline_file *t, const struct fv_timeline_
     s.sums = fv_xcalloc(regions + 1, sizeof(*s.sums));
     s.open_of = fv_xcalloc(regions + 1, sizeof(*s.open_of));
     for (uint32_t row = w->first; row < rows_end(t, w); row++) {
+        if (!fv_timeline_wants(w, row))
+            continue;
         memset(s.sums, 0, regions * sizeof(*s.sums));
         fv_timeline_gather(t, row, w->from, w->to, &g);
         add_row(&s, &g);
@@ -118,14 +120,16 @@ struct folding {
     struct fv_timeline_sum *to;
     size_t regions;
     uint32_t first, region;
+    bool began;
 };
 
 static void fold_row(void *context, uint32_t row, const struct fv_timeline_sum *sums)
 {
-    const struct folding *f = context;
+    struct folding *f = context;
 
     for (size_t i = 0; i < f->regions; i++)
-        fold(&f->to[i], &sums[i], row, row == f->first);
+        fold(&f->to[i], &sums[i], row, !f->began);
+    f->began = true;
 }
 
 static void keep_row(void *context, uint32_t row, const struct fv_timeline_sum *sums)
@@ -138,7 +142,7 @@ static void keep_row(void *context, uint32_t row, const struct fv_timeline_sum *
 void fv_timeline_sums(const struct fv_timeline_file *t, const struct fv_timeline_window *w,
                       struct fv_timeline_sum *sums)
 {
-    struct folding f = { sums, t->header->regions.count, w->first, 0 };
+    struct folding f = { sums, t->header->regions.count, w->first, 0, false };
 
     each_row(t, w, fold_row, &f);
 }
@@ -146,7 +150,7 @@ void fv_timeline_sums(const struct fv_timeline_file *t, const struct fv_timeline
 void fv_timeline_sums_by_row(const struct fv_timeline_file *t, const struct fv_timeline_window *w, uint32_t region,
                              struct fv_timeline_sum *sums)
 {
-    struct folding f = { sums, t->header->regions.count, w->first, region };
+    struct folding f = { sums, t->header->regions.count, w->first, region, false };
 
     if (region < f.regions)
         each_row(t, w, keep_row, &f);
@@ -263,6 +267,8 @@ void fv_timeline_tree_make(const struct fv_timeline_file *t, const struct fv_tim
         g.names[i] = (struct region_name){ t->regions[i].name, (uint32_t)i };
     qsort(g.names, regions, sizeof(*g.names), by_name);
     for (uint32_t row = w->first; row < rows_end(t, w); row++) {
+        if (!fv_timeline_wants(w, row))
+            continue;
         fv_timeline_gather(t, row, w->from, w->to, &gathered);
         grow_row(&g, w, &gathered);
     }
@@ -317,7 +323,8 @@ void fv_timeline_waits_make(const struct fv_timeline_file *t, const struct fv_ti
 
     *waits = (struct fv_timeline_waits){ 0 };
     for (uint32_t row = w->first; row < rows_end(t, w); row++)
-        fv_timeline_slices(t, row, w->from, w->to, 1, take_wait, &waiting);
+        if (fv_timeline_wants(w, row))
+            fv_timeline_slices(t, row, w->from, w->to, 1, take_wait, &waiting);
 }
 
 void fv_timeline_waits_release(struct fv_timeline_waits *waits)
@@ -338,13 +345,14 @@ static void carry(struct fv_timeline_traffic *to, uint64_t bytes)
 void fv_timeline_traffic(const struct fv_timeline_file *t, const struct fv_timeline_window *w,
                          struct fv_timeline_traffics *out)
 {
-    const uint32_t rows = (uint32_t)t->header->rows.count, last = rows_end(t, w);
+    const uint32_t rows = (uint32_t)t->header->rows.count;
 
     *out = (struct fv_timeline_traffics){ .merge = rows ? (rows + FV_TIMELINE_GROUPS - 1) / FV_TIMELINE_GROUPS : 1 };
     out->groups = (rows + out->merge - 1) / out->merge;
     for (uint64_t i = 0; i < t->header->messages.count && t->messages[i].sent_ns < w->to; i++) {
         const struct fv_timeline_message *m = &t->messages[i];
-        const bool is_seen = (m->from >= w->first && m->from < last) || (m->to >= w->first && m->to < last);
+        const bool is_seen =
+            (m->from < rows && fv_timeline_wants(w, m->from)) || (m->to < rows && fv_timeline_wants(w, m->to));
 
         if (m->received_ns < w->from || !is_seen || m->from >= rows || m->to >= rows)
             continue;

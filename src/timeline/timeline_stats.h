@@ -12,7 +12,12 @@
 struct fv_timeline_window {
     uint64_t from, to; /* ns */
     uint32_t first, rows;
+    const char *wanted; /* by row of all: not 0 those of them that count; NULL: each does */
 };
+static inline bool fv_timeline_wants(const struct fv_timeline_window *window, uint32_t row)
+{
+    return row >= window->first && row - window->first < window->rows && (!window->wanted || window->wanted[row]);
+}
 
 /* Of a region. */
 struct fv_timeline_sum {

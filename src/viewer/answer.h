@@ -96,6 +96,9 @@ static inline uint64_t known(uint32_t number)
     return number == FV_TIMELINE_NONE ? NOTHING : number;
 }
 
+/* lines.c: of "0-3,7" the next rows, behind a comma; false: that is none. */
+bool fv_viewer_take_rows(const char **at, uint64_t rows, uint64_t *first, uint64_t *last);
+
 /* statistics.c, bookmarks.c */
 typedef enum MHD_Result fv_viewer_answer(void *viewer, struct MHD_Connection *connection,
                                          struct fv_web_request *request);

@@ -27,18 +27,24 @@ static bool take_row(const char **at, uint64_t *out)
     return true;
 }
 
+bool fv_viewer_take_rows(const char **at, uint64_t rows, uint64_t *first, uint64_t *last)
+{
+    *at += **at == ',';
+    if (!take_row(at, first))
+        return false;
+    *last = *first;
+    if (**at == '-' && (++*at, !take_row(at, last)))
+        return false;
+    return *first <= *last && *last < rows;
+}
+
 /* "0-3,7;4": of two lines the rows. False: it is not that, or of rows that are not there. */
 static bool take_lines(struct lines *l, const char *text, uint64_t row_count)
 {
     for (const char *at = text;; at++) {
         uint64_t first, last;
 
-        if (!take_row(&at, &first))
-            return false;
-        last = first;
-        if (*at == '-' && (at++, !take_row(&at, &last)))
-            return false;
-        if (first > last || last >= row_count || last - first >= MOST_ROWS - l->count)
+        if (*at == ',' || !fv_viewer_take_rows(&at, row_count, &first, &last) || last - first >= MOST_ROWS - l->count)
             return false;
         FV_GROW(l->rows, l->room, l->count + (last - first) + 1);
         for (uint64_t row = first; row <= last; row++)

@@ -9,11 +9,26 @@
 #define WAITS 5000
 #define CALLS 2000
 
-static struct fv_timeline_window whole_ns(const struct fv_viewer *v, struct MHD_Connection *connection)
+/* `only`: rows, "0-3,7", in place of first and rows. Which these are is kept in the room of the body, of which there is
+ * none. */
+static struct fv_timeline_window whole_ns(const struct fv_viewer *v, struct MHD_Connection *connection,
+                                          struct fv_web_request *r)
 {
     const struct window w = window_of(v, connection);
+    const uint64_t rows = v->timeline->header->rows.count;
+    const char *only = fv_web_query(connection, "only");
+    struct fv_timeline_window out = { (uint64_t)w.from, (uint64_t)w.to, w.first, w.rows, NULL };
 
-    return (struct fv_timeline_window){ (uint64_t)w.from, (uint64_t)w.to, w.first, w.rows };
+    if (!only)
+        return out;
+    FV_GROW(r->body, r->room, rows + 1);
+    memset(r->body, 0, rows + 1);
+    for (uint64_t first, last; fv_viewer_take_rows(&only, rows, &first, &last);)
+        memset(r->body + first, 1, last - first + 1);
+    out.first = 0;
+    out.rows = (uint32_t)rows;
+    out.wanted = r->body;
+    return out;
 }
 
 /* ---- regions ---- */
@@ -27,12 +42,11 @@ static void tell_sum(struct fv_json *json, uint64_t number, const struct fv_time
 enum MHD_Result fv_viewer_sums(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     struct fv_viewer *v = context;
-    const struct fv_timeline_window w = whole_ns(v, connection);
+    const struct fv_timeline_window w = whole_ns(v, connection, r);
     const uint64_t regions = v->timeline->header->regions.count;
     struct fv_timeline_sum *sums = fv_xcalloc(regions + 1, sizeof(*sums));
     struct answer *a = begin_answer();
 
-    (void)r;
     fv_timeline_sums(v->timeline, &w, sums);
     fv_json_array(&a->json, "regions");
     for (uint64_t i = 0; i < regions; i++)
@@ -46,16 +60,16 @@ enum MHD_Result fv_viewer_sums(void *context, struct MHD_Connection *connection,
 enum MHD_Result fv_viewer_shares(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     struct fv_viewer *v = context;
-    const struct fv_timeline_window w = whole_ns(v, connection);
+    const struct fv_timeline_window w = whole_ns(v, connection, r);
     const double regions = (double)v->timeline->header->regions.count;
     struct fv_timeline_sum *sums = fv_xcalloc((size_t)w.rows + 1, sizeof(*sums));
     struct answer *a = begin_answer();
 
-    (void)r;
     fv_timeline_sums_by_row(v->timeline, &w, (uint32_t)number(connection, "region", 0, regions, regions), sums);
     fv_json_array(&a->json, "rows");
     for (uint32_t i = 0; i < w.rows; i++)
-        tell_sum(&a->json, w.first + i, &sums[i]);
+        if (fv_timeline_wants(&w, w.first + i))
+            tell_sum(&a->json, w.first + i, &sums[i]);
     fv_json_end(&a->json);
     free(sums);
     return end_answer(v, connection, a);
@@ -89,11 +103,10 @@ static uint64_t least_told(const struct fv_timeline_tree *tree)
 enum MHD_Result fv_viewer_tree(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     struct fv_viewer *v = context;
-    const struct fv_timeline_window w = whole_ns(v, connection);
+    const struct fv_timeline_window w = whole_ns(v, connection, r);
     struct fv_timeline_tree tree;
     struct answer *a = begin_answer();
 
-    (void)r;
     fv_timeline_tree_make(v->timeline, &w, &tree);
     const uint64_t least = least_told(&tree);
     uint32_t *numbers = fv_xcalloc(tree.count + 1, sizeof(*numbers)), told = 0;
@@ -131,11 +144,10 @@ static int by_wait(const void *a, const void *b)
 enum MHD_Result fv_viewer_waits(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     struct fv_viewer *v = context;
-    const struct fv_timeline_window w = whole_ns(v, connection);
+    const struct fv_timeline_window w = whole_ns(v, connection, r);
     struct fv_timeline_waits waits;
     struct answer *a = begin_answer();
 
-    (void)r;
     fv_timeline_waits_make(v->timeline, &w, &waits);
     if (waits.count)
         qsort(waits.items, waits.count, sizeof(*waits.items), by_wait);
@@ -157,11 +169,10 @@ enum MHD_Result fv_viewer_waits(void *context, struct MHD_Connection *connection
 enum MHD_Result fv_viewer_traffic(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     struct fv_viewer *v = context;
-    const struct fv_timeline_window w = whole_ns(v, connection);
+    const struct fv_timeline_window w = whole_ns(v, connection, r);
     struct fv_timeline_traffics *t = fv_xcalloc(1, sizeof(*t));
     struct answer *a = begin_answer();
 
-    (void)r;
     fv_timeline_traffic(v->timeline, &w, t);
     fv_json_unsigned(&a->json, "merge", t->merge);
     fv_json_unsigned(&a->json, "groups", t->groups);
@@ -225,7 +236,7 @@ static void tell_found(struct fv_json *json, const struct fv_timeline_search *s)
 enum MHD_Result fv_viewer_calls(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     struct fv_viewer *v = context;
-    const struct fv_timeline_window w = whole_ns(v, connection);
+    const struct fv_timeline_window w = whole_ns(v, connection, r);
     bool *wanted = wanted_regions(v, connection);
     struct fv_timeline_search s = { .wanted = wanted,
                                     .least_ns = (uint64_t)number(connection, "least", 0, 1e18, 0),
@@ -235,7 +246,6 @@ enum MHD_Result fv_viewer_calls(void *context, struct MHD_Connection *connection
                                     .most = (size_t)number(connection, "count", 1, CALLS, CALLS) };
     struct answer *a = begin_answer();
 
-    (void)r;
     fv_timeline_find(v->timeline, &w, &s);
     tell_found(&a->json, &s);
     free(s.found);

@@ -17,7 +17,7 @@
  *     GET /values        from, to, count, series ("3,17"): struct fv_timeline_value of each series and stretch
  *     GET /path          context: JSON: its functions, innermost first
  *
- * Of from, to, first, rows (timeline/timeline_stats.h), JSON:
+ * Of from, to, first, rows (timeline/timeline_stats.h), or `only` ("0-3,7") in place of these, JSON:
  *
  *     GET /rows          of each row ns of waiting and of each class (struct fv_timeline_parts)
  *     GET /sums          regions: struct fv_timeline_sum

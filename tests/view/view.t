@@ -106,6 +106,12 @@ def archive(tap, name, anchor):
             for regions in exact:
                 add(wanted, counted(regions, begin, end))
             equal('{} to {}'.format(begin, end), told(server, names, **{'from': begin, 'to': end}), wanted)
+        both = {}
+        for row in (0, len(exact) - 1):
+            add(both, counted(exact[row], 0, about['span_ns']))
+        equal('two rows', told(server, names, only='0,{}'.format(len(exact) - 1)), both)
+        for wrong in ('', 'x', '3-1', '999999', ','):
+            equal('only ' + wrong, told(server, names, only=wrong), {})
         first = told(server, names, first=1, rows=1)
         equal('one row', first, counted(exact[1], 0, about['span_ns']))
     with tap.test(name + ': slices of a stretch of time'):
