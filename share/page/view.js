@@ -59,7 +59,8 @@ async function loadSlices(row, from, to, least) {
   return {
     leftOut: left_out,
     slices: slices
-      .map(([begin, ns, wait, region, depth, context, cause, sampled]) => ({
+      .map(([begin, ns, wait, region, depth, context, cause, sampled, together]) => ({
+        isTogether: together === 1,
         begin,
         ns,
         wait,
@@ -126,6 +127,8 @@ class View {
     });
     this.told = make("p", { id: "told", class: "note", role: "status", "aria-live": "polite" });
     this.rows = new Rows(this);
+    this.overlays = new Overlays(this);
+    this.charts = new Charts(this);
     this.details = new Details(this);
     this.loads = new Latest(() => this.load());
     this.readAddress();
@@ -281,8 +284,11 @@ class View {
     this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines));
     this.messages =
       this.showsMessages && this.about.messages ? await this.loadMessages(from, to) : { messages: [], left_out: 0 };
+    await this.overlays.load(from, to, (to - from) / this.wide);
+    await this.charts.load(from, to, count);
     this.draw();
     this.tell();
+    this.rows.showNote();
   }
   /* Of lines that are tall enough, and one row each. */
   async loadOpenRows(lines) {
@@ -320,7 +326,7 @@ class View {
         plural(this.messages.messages.length + this.messages.left_out, "message") +
           " here: zoom in to see them as lines",
       );
-    this.told.textContent = words.join("; ");
+    this.told.textContent = [...words, ...this.overlays.words()].join("; ");
   }
   /* Until something else is told. */
   tellShortly(words) {
@@ -339,6 +345,7 @@ class View {
   paint() {
     this.paintOn(context(this.canvas));
     this.paintMap();
+    this.charts.paint();
   }
   paintOn(c) {
     const { picture } = c,
@@ -359,7 +366,9 @@ class View {
       if (slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
     if (this.messages.messages.length && this.messages.messages.length + this.messages.left_out <= MOST_LINES)
       paintMessages(picture, this.messages.messages, this, this.palette);
+    this.overlays.paint(picture, this.palette);
     paintAxis(picture, this, this.palette);
+    this.overlays.paintLabels(picture, this.palette);
     if (this.drag) {
       picture.fillStyle = this.palette.accent;
       picture.globalAlpha = 0.25;
@@ -417,6 +426,7 @@ class View {
   }
   select(slice) {
     this.selected = slice;
+    this.overlays.select(slice);
     this.draw();
     this.details.show(slice);
   }

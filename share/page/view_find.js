@@ -303,7 +303,8 @@ class Find {
   }
 }
 
-const callOf = ([begin, ns, wait, region, depth, context, cause, sampled, row]) => ({
+const callOf = ([begin, ns, wait, region, depth, context, cause, sampled, row, together]) => ({
+  isTogether: together === 1,
   begin,
   ns,
   wait,

@@ -119,7 +119,7 @@ const PLAIN_COMMANDS = [
 
 function addAllCommands(view, panels) {
   addCommands(VIEW_KEYS);
-  addCommands(ROW_COMMANDS);
+  [ROW_COMMANDS, OVERLAY_COMMANDS, SERIES_COMMANDS].forEach(addCommands);
   addCommands(PANEL_COMMANDS);
   panels.forEach(({ name, title }, i) =>
     commands.push({ keys: [String(i + 1)], words: "panel: " + title, does: () => view.bench.show(name, true) }),
@@ -151,6 +151,7 @@ async function showView() {
       view.map,
       view.rows.bar(),
       view.canvas,
+      view.charts.element,
       make("div", { class: "status" }, legendOf(view), view.told),
     );
 
@@ -192,6 +193,7 @@ async function startView(view) {
       (_, i) => i * merge + "-" + (Math.min((i + 1) * merge, rows) - 1),
     ).join(";");
 
+  await view.charts.open();
   view.paint();
   if (view.isFit) view.fitRows();
   view.whole = await loadTiles({ from: 0, to: view.about.span_ns, count: 512, first: 0, merge, text });

@@ -80,6 +80,7 @@ class Rows {
     if (this.grouped)
       this.addGroups(this.numbers, [row => "host " + rows[row].host, row => "rank " + rows[row].rank], 0);
     else this.numbers.forEach(row => this.addRow(row, 0));
+    this.view.canvas.dataset.lines = this.lines.length;
   }
   addRow(row, level) {
     this.lineOf[row] = this.lines.length;
@@ -241,6 +242,7 @@ class Rows {
       make("label", null, "rows by ", choice),
       make("label", null, groups, " groups"),
       make("label", null, "ranks ", this.filter),
+      this.view.charts.choice,
       this.again,
       this.note,
     );

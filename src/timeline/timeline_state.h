@@ -110,9 +110,6 @@ struct fv_timeline_writer {
     size_t critical_count, critical_room;
 };
 
-/* Of a location; FV_TIMELINE_NONE: there is none. */
-uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location);
-
 /* timeline_bins.c. Pieces come in the order of time, waits in any. */
 void fv_timeline_add_piece(struct fv_timeline_writer *w, struct fv_timeline_bins *bins,
                            const struct fv_timeline_piece *piece);
@@ -129,6 +126,8 @@ void fv_timeline_write_values(struct fv_timeline_writer *w); /* of the rank so f
 void fv_timeline_write_series(struct fv_timeline_writer *w); /* the table */
 
 /* timeline_tables.c */
+/* Of a location; FV_TIMELINE_NONE: there is none. */
+uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location);
 uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t bytes); /* where */
 void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length);
 uint32_t fv_timeline_string(struct fv_timeline_writer *w, const char *text);

@@ -159,6 +159,17 @@ void fv_timeline_make_tables(struct fv_timeline_writer *w)
     }
 }
 
+uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location)
+{
+    const struct fv_defs *d = &w->merge->defs;
+    uint32_t world = (uint32_t)location, slot = (uint32_t)(location >> 32);
+    size_t rank = FV_COUNT_BEFORE(i, d->rank_count, d->ranks[i].world_rank < world);
+
+    return rank < d->rank_count && d->ranks[rank].world_rank == world && slot < d->ranks[rank].thread_count
+               ? w->first_row[rank] + slot
+               : FV_TIMELINE_NONE;
+}
+
 static int by_row(const void *a, const void *b)
 {
     const struct fv_timeline_chunk *x = a, *y = b;

@@ -148,17 +148,6 @@ static void take_part(struct fv_timeline_thread *t, const struct fv_record *r)
 
 /* ---- records ---- */
 
-uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location)
-{
-    const struct fv_defs *d = &w->merge->defs;
-    uint32_t world = (uint32_t)location, slot = (uint32_t)(location >> 32);
-    size_t rank = FV_COUNT_BEFORE(i, d->rank_count, d->ranks[i].world_rank < world);
-
-    return rank < d->rank_count && d->ranks[rank].world_rank == world && slot < d->ranks[rank].thread_count
-               ? w->first_row[rank] + slot
-               : FV_TIMELINE_NONE;
-}
-
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
 {
     struct fv_timeline_writer *w = writer_of(sink);

@@ -228,7 +228,7 @@ static void tell_found(struct fv_json *json, const struct fv_timeline_search *s)
         const struct fv_timeline_seen *c = &s->found[i].seen;
 
         TELL_NUMBERS(json, c->begin_ns, c->ns, c->wait_ns, c->region, c->depth, known(c->context), known(c->cause),
-                     c->is_sampled, s->found[i].row);
+                     c->is_sampled, s->found[i].row, c->comm != FV_TIMELINE_NONE);
     }
     fv_json_end(json);
 }

@@ -116,7 +116,7 @@ static bool choose(void *context, const struct fv_timeline_seen *slice)
 static void tell_slice(struct fv_json *json, const struct fv_timeline_seen *s)
 {
     TELL_NUMBERS(json, s->begin_ns, s->ns, s->wait_ns, s->region, s->depth, known(s->context), known(s->cause),
-                 s->is_sampled);
+                 s->is_sampled, s->comm != FV_TIMELINE_NONE);
 }
 
 static enum MHD_Result answer_slices(void *context, struct MHD_Connection *connection, struct fv_web_request *r)

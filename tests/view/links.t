@@ -14,6 +14,7 @@ sys.path.append(HERE + '/../harness')
 import harness
 import otf2_print
 from report import check, equal
+from served import seen_in_browser
 from viewed import Server, foreign
 
 MEMORY = 'memory allocated'
@@ -206,6 +207,15 @@ def values(tap, mpi):
         server.stop()
 
 
+def in_browser(tap, mpi):
+    program = mpi.build('../planted/hybrid.c', '-fopenmp')
+    options = ['--trace', '--threads', '--memory', '-q']
+    run = mpi.profile(program, 2, [], options).ended(0)
+    server = Server(run.directory)
+    seen_in_browser(tap, '{}: hybrid'.format(mpi), 'view_rows.mjs', server.address)
+    server.stop()
+
+
 def main():
     tap = harness.Tap()
     archives = foreign(tap)
@@ -214,6 +224,7 @@ def main():
     for mpi in harness.an_mpi(tap):
         waits(tap, mpi)
         values(tap, mpi)
+        in_browser(tap, mpi)
     tap.done()
 
 
