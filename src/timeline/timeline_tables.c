@@ -247,7 +247,6 @@ static void write_critical(struct fv_timeline_writer *w)
 
 void fv_timeline_write_tables(struct fv_timeline_writer *w)
 {
-    fv_timeline_write_series(w);
     write_labels(w);
     write_comms(w);
     write_critical(w);

@@ -252,6 +252,7 @@ bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source
     if (good && !w->failed) {
         w->header.source = source;
         fv_timeline_write_values(w);
+        fv_timeline_write_series(w);
         fv_timeline_write_messages(w);
         fv_timeline_write_tables(w);
         good = !fflush(w->out) && !w->failed;
