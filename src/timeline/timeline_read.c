@@ -185,31 +185,3 @@ bool fv_timeline_slices(const struct fv_timeline_file *t, uint32_t row, uint64_t
     }
     return true;
 }
-
-/* ---- all of a stretch ---- */
-
-static bool keep(void *context, const struct fv_timeline_seen *slice)
-{
-    struct fv_timeline_gathering *g = context;
-
-    FV_GROW(g->items, g->room, g->count + 1);
-    g->items[g->count++] = *slice;
-    return true;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-    const struct fv_timeline_seen *x = a, *y = b;
-
-    return x->begin_ns != y->begin_ns ? (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns)
-                                      : (x->depth > y->depth) - (x->depth < y->depth);
-}
-
-void fv_timeline_gather(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to,
-                        struct fv_timeline_gathering *g)
-{
-    g->count = 0;
-    fv_timeline_slices(t, row, from, to, 0, keep, g);
-    if (g->count)
-        qsort(g->items, g->count, sizeof(*g->items), by_begin);
-}
