@@ -50,7 +50,7 @@ static const char usage[] =
     "      --calling-contexts  write regions and samples as calling contexts, which Vampir shows\n"
     "      --no-analysis  do not look for waiting and its causes (DIR/analysis.json)\n"
     "      --compress  compress the archive, if the OTF2 library can\n"
-    "      --timeline FILE  write what `fvmpi view` shows to FILE, in place of an archive; by one process\n"
+    "      --timeline FILE  write what `fvmpi view` shows to FILE, in place of an archive\n"
     "      --keep      keep the unfinished archive if the merge fails\n"
     "  -q, --quiet     print only errors and what is missing\n"
     "  -v, --verbose   say what is done\n"
@@ -95,6 +95,7 @@ enum {
     OPT_KEEP,
     OPT_TIMELINE,
     OPT_SOURCE,
+    OPT_PROCESSES,
     OPT_VERSION
 };
 
@@ -114,6 +115,7 @@ static int take_option(void *options, int option)
     case OPT_COMPRESS: o->compress = true; return FV_GO_ON;
     case OPT_KEEP: o->keep = true; return FV_GO_ON;
     case OPT_TIMELINE: o->timeline = optarg; return FV_GO_ON;
+    case OPT_PROCESSES: return FV_GO_ON; /* processes_serial.c */
     case OPT_SOURCE: o->source = strtoull(optarg, NULL, 16); return FV_GO_ON;
     case OPT_MEMORY:
         return parse_size(optarg, &o->memory) ? FV_GO_ON : wrong(optarg, "--memory takes a size from 1M, like 256M");
@@ -181,6 +183,7 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { "keep", no_argument, NULL, OPT_KEEP },
         { "timeline", required_argument, NULL, OPT_TIMELINE },
         { "source", required_argument, NULL, OPT_SOURCE },
+        { "processes", required_argument, NULL, OPT_PROCESSES },
         { "quiet", no_argument, NULL, 'q' },
         { "verbose", no_argument, NULL, 'v' },
         { "help", no_argument, NULL, 'h' },
@@ -550,7 +553,7 @@ static bool write_timeline(struct fv_unify *r)
 
         fv_timeline_add_critical(w, line->rank, line->slot, s->begin_ns, s->end_ns);
     }
-    good = !said_interrupted(r) && good;
+    good = !fv_transport_any(r->merge.transport, said_interrupted(r) || !good);
     return fv_timeline_finish(w, good, r->options.source) && good;
 }
 

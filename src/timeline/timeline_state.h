@@ -95,6 +95,8 @@ struct fv_timeline_writer {
     struct fv_timeline_chunk *chunks;
     size_t chunk_count, chunk_room;
     struct fv_bytes strings;
+    uint32_t *function_of_context; /* of the program */
+    size_t context_count;
     struct fv_timeline_thread *threads; /* of the rank at hand, by slot */
     size_t thread_room;
     struct fv_timeline_end *sends, *receives;
@@ -124,6 +126,10 @@ void fv_timeline_write_messages(struct fv_timeline_writer *w);
 void fv_timeline_count_record(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r); /* COUNTER */
 void fv_timeline_write_values(struct fv_timeline_writer *w); /* of the rank so far, of which there come no more */
 void fv_timeline_write_series(struct fv_timeline_writer *w); /* the table */
+
+/* timeline_join.c: both collective. In all processes what the regions are; at the end in the first what all wrote. */
+void fv_timeline_share(struct fv_timeline_writer *w);
+void fv_timeline_join(struct fv_timeline_writer *w);
 
 /* timeline_tables.c */
 /* Of a location; FV_TIMELINE_NONE: there is none. */

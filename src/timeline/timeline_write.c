@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -103,8 +104,8 @@ static uint32_t function_at(const struct fv_timeline_writer *w, uint32_t node)
     const struct fv_merge *m = w->merge;
     uint32_t function = m->function_of_node[node], context = m->context_of_node[node];
 
-    if (function == FV_NONE && context != FV_NONE)
-        function = m->contexts.items[context].function;
+    if (function == FV_NONE && context < w->context_count)
+        function = w->function_of_context[context];
     return function == FV_NONE ? FV_TIMELINE_NONE : (uint32_t)m->defs.function_count + function;
 }
 
@@ -222,22 +223,38 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
 
 /* ---- the file ---- */
 
+/* That of another process than the first has no name. */
+static int open_file(const char *path, int process)
+{
+    char own[PATH_MAX];
+
+    snprintf(own, sizeof(own), process ? "%s.%d" : "%s", path, process);
+    int fd = fv_new_file(own, O_RDWR, 0666);
+    if (fd < 0)
+        fv_log("%s: %s", own, strerror(errno));
+    else if (process)
+        unlink(own);
+    return fd;
+}
+
 struct fv_timeline_writer *fv_timeline_create(const char *path, const struct fv_merge *merge)
 {
     struct fv_timeline_writer *w;
-    int fd = fv_new_file(path, O_RDWR, 0666);
+    int fd = open_file(path, merge->transport->rank);
 
-    if (fd < 0) {
-        fv_log("%s: %s", path, strerror(errno));
+    if (fv_transport_any(merge->transport, fd < 0)) {
+        if (fd >= 0)
+            close(fd);
         return NULL;
     }
     w = fv_xcalloc(1, sizeof(*w));
     w->sink = (struct fv_sink){ .open = open_location, .put = put, .close = close_location };
     w->merge = merge;
     w->path = strdup(path);
-    w->out = fdopen(fd, "w");
+    w->out = fdopen(fd, "w+");
     fv_groups_init(&w->groups, &merge->defs);
     fv_timeline_make_tables(w);
+    fv_timeline_share(w);
     fv_timeline_put(w, &w->header, sizeof(w->header));
     return w;
 }
@@ -247,26 +264,16 @@ struct fv_sink *fv_timeline_sink(struct fv_timeline_writer *w)
     return &w->sink;
 }
 
-bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source)
+static void release(struct fv_timeline_writer *w)
 {
-    if (good && !w->failed) {
-        w->header.source = source;
-        fv_timeline_write_values(w);
-        fv_timeline_write_series(w);
-        fv_timeline_write_messages(w);
-        fv_timeline_write_tables(w);
-        good = !fflush(w->out) && !w->failed;
-        w->header.complete = 1;
-        good = good && !fseek(w->out, 0, SEEK_SET) && fwrite(&w->header, sizeof(w->header), 1, w->out) == 1;
-    }
-    if (fclose(w->out) || !good || w->failed) {
-        if (good || w->failed)
-            fv_log("%s: %s; is there room on the disk?", w->path, strerror(errno));
-        good = false;
-        unlink(w->path);
-    }
     fv_groups_release(&w->groups);
     fv_pendings_release(&w->posted);
+    for (size_t i = 0; i < w->value_count; i++)
+        free(w->values[i].points);
+    fv_index_release(&w->value_index);
+    free(w->values);
+    free(w->critical);
+    free(w->function_of_context);
     free(w->path);
     free(w->rows);
     free(w->first_row);
@@ -276,11 +283,38 @@ bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source
     free(w->threads);
     free(w->sends);
     free(w->receives);
-    for (size_t i = 0; i < w->value_count; i++)
-        free(w->values[i].points);
-    free(w->values);
-    fv_index_release(&w->value_index);
-    free(w->critical);
     free(w);
-    return good;
+}
+
+/* By the first process. */
+static bool write_file(struct fv_timeline_writer *w, uint64_t source)
+{
+    w->header.source = source;
+    fv_timeline_write_series(w);
+    fv_timeline_write_messages(w);
+    fv_timeline_write_tables(w);
+    if (fflush(w->out) || w->failed)
+        return false;
+    w->header.complete = 1;
+    return !fseek(w->out, 0, SEEK_SET) && fwrite(&w->header, sizeof(w->header), 1, w->out) == 1;
+}
+
+bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source)
+{
+    const bool is_first = !w->merge->transport->rank;
+    bool written = good;
+
+    if (good) {
+        fv_timeline_write_values(w);
+        fv_timeline_join(w);
+        written = !fv_transport_any(w->merge->transport, w->failed) && (!is_first || write_file(w, source));
+    }
+    if ((fclose(w->out) || !written) && is_first) {
+        if (good)
+            fv_log("%s: %s; is there room on the disk?", w->path, strerror(errno));
+        written = false;
+        unlink(w->path);
+    }
+    release(w);
+    return written;
 }

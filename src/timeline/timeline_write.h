@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes the file of a timeline of records: a sink, to which the ranks of a run come one after the other, in any order,
  * their locations together. Calls that waited say so at their ends (analysis/annotate.h). Memory: what one rank has
- * open, one row's bins, and 48 bytes for each message. */
+ * open, one row's bins, and 48 bytes for each message. All functions are collective: each process writes what its
+ * ranks did, and the first one puts that together. */
 #ifndef FV_TIMELINE_WRITE_H
 #define FV_TIMELINE_WRITE_H
 
@@ -21,7 +22,9 @@ uint32_t fv_timeline_name_series(void *writer, uint64_t location, bool of_thread
 /* A stretch of the critical path, the latest first. rank: index in the definitions. */
 void fv_timeline_add_critical(struct fv_timeline_writer *writer, uint32_t rank, uint32_t slot, uint64_t begin_ns,
                               uint64_t end_ns);
-/* `good`: all ranks were there; else the file stays incomplete, and is removed. False: logged. */
+/* `good`: all ranks were there, the same in all processes; else the file stays incomplete, and is removed. False:
+ * logged.
+ */
 bool fv_timeline_finish(struct fv_timeline_writer *writer, bool good, uint64_t source);
 
 #endif

@@ -6,6 +6,7 @@ import array
 import json
 import math
 import os
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
@@ -28,6 +29,38 @@ def merged(directory):
 
 def calls_of(server, row):
     return server.json('slices', row=row)['slices']
+
+
+# ---- by any number of processes ----
+
+
+def all_of(trace, processors):
+    before = os.sched_getaffinity(0)
+    place = (
+        os.path.join(trace, '.fvmpi-view') if os.path.isdir(trace) else trace[: -len('.otf2')] + '.fvmpi/.fvmpi-view'
+    )
+    shutil.rmtree(place, ignore_errors=True)
+    os.sched_setaffinity(0, processors)
+    server = Server(trace)
+    os.sched_setaffinity(0, before)
+    about = server.json('about')
+    found = [about] + [
+        server.json(path) for path in ('sums', 'messages', 'blocked', 'critical', 'labels', 'series', 'waits')
+    ]
+    found += [server.json('slices', row=row) for row in range(len(about['rows']))]
+    found += [server.ask('values', series=','.join(map(str, range(len(found[6]['series'])))), count=10)[1]]
+    server.stop()
+    return found
+
+
+def by_any_number(tap, name, trace):
+    with tap.test(name + ': one process makes the same as several'):
+        all = os.sched_getaffinity(0)
+        if len(all) < 2:
+            raise harness.Skip('one processor')
+        one, several = all_of(trace, {min(all)}), all_of(trace, all)
+        for i, (found, wanted) in enumerate(zip(several, one)):
+            equal('part {}'.format(i), found, wanted)
 
 
 # ---- collective operations ----
@@ -84,6 +117,7 @@ def together(tap, name, anchor):
 def waits(tap, mpi):
     run = mpi.profile(mpi.build('waitpaths.c'), 4, ['paths'], ['--trace', '--sample=off', '-q']).ended(0)
     merged(run.directory)
+    by_any_number(tap, str(mpi), run.directory)
     with open(os.path.join(run.directory, 'analysis.json')) as f:
         analysis = json.load(f)
     server = Server(run.directory)
@@ -214,6 +248,7 @@ def in_browser(tap, mpi):
     server = Server(run.directory)
     seen_in_browser(tap, '{}: hybrid'.format(mpi), 'view_rows.mjs', server.address)
     server.stop()
+    by_any_number(tap, '{}: hybrid'.format(mpi), run.directory)
 
 
 def main():
@@ -221,6 +256,7 @@ def main():
     archives = foreign(tap)
     for name in ('scorep-coll', 'scorep-late'):
         together(tap, name, archives[name])
+        by_any_number(tap, name, archives[name])
     for mpi in harness.an_mpi(tap):
         waits(tap, mpi)
         values(tap, mpi)

@@ -142,7 +142,7 @@ def waiting(tap, name, server, about, span):
             wanted = {}
             for row in range(first, first + many):
                 window = {'from': begin, 'to': end}
-                for since, _, wait, region, _, _, cause, _ in server.json('slices', row=row, **window)['slices']:
+                for since, _, wait, region, _, _, cause, *_ in server.json('slices', row=row, **window)['slices']:
                     part = min(since + wait, end) - max(since, begin)
                     if wait and part > 0:
                         n, sum, longest = wanted.get((region, cause), (0, 0, 0))
