@@ -361,7 +361,7 @@ class View {
     picture.rect(0, 0, this.wide, this.tall);
     picture.clip();
     paintGrid(picture, this, this.palette);
-    if (this.tiles) paintTiles(picture, this.tiles, this, this.palette);
+    if (this.tiles) (c.isVector ? paintTiles : drawTiles)(picture, this.tiles, this, this.palette);
     for (const [row, { slices }] of this.slices)
       if (slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
     if (this.messages.messages.length && this.messages.messages.length + this.messages.left_out <= MOST_LINES)
@@ -400,7 +400,7 @@ class View {
     c.picture.fillStyle = this.palette.raised;
     c.picture.fillRect(0, 0, c.wide, c.tall);
     c.picture.translate(NAMES_WIDE, 0);
-    if (this.whole) paintTiles(c.picture, this.whole, view, this.palette);
+    if (this.whole) drawTiles(c.picture, this.whole, view, this.palette);
     c.picture.strokeStyle = this.palette.accent;
     c.picture.lineWidth = 2;
     c.picture.strokeRect(view.x(this.from), 1, Math.max(view.x(this.to) - view.x(this.from), 2), c.tall - 2);

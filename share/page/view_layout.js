@@ -32,8 +32,12 @@ const address = {
   },
   /* Browsers bear few changes of the address in a second. */
   write() {
-    clearTimeout(this.later);
-    this.later = setTimeout(() => history.replaceState(null, "", this.text()), 100);
+    this.later =
+      this.later ||
+      setTimeout(() => {
+        this.later = 0;
+        history.replaceState(null, "", this.text());
+      }, 100);
   },
 };
 

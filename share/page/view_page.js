@@ -180,6 +180,7 @@ async function showView() {
       make("button", { type: "button", onclick: () => view.help.showModal() }, "Keys (?)"),
     );
   view.bench = new Bench(stage, panels);
+  view.canvas.view = view;
   takeMouse(view);
   takeKeys(view);
   await startView(view);

@@ -161,7 +161,7 @@ function saveSvg(view) {
   const c = new SvgContext(view.canvas.clientWidth, view.canvas.clientHeight);
 
   c.font = "11px sans-serif";
-  view.paintOn({ picture: c, wide: c.wide, tall: c.tall });
+  view.paintOn({ picture: c, wide: c.wide, tall: c.tall, isVector: true });
   download(pictureName(view, "svg"), c.text(), "image/svg+xml");
 }
 function savePng(view) {
@@ -269,7 +269,8 @@ class Bookmarks {
       this.list.replaceChildren(make("li", { class: "note" }, "None yet. They are kept beside the trace."));
   }
   go(mark) {
-    address.later && clearTimeout(address.later);
+    clearTimeout(address.later);
+    address.later = 0;
     location.hash = mark.place;
   }
 

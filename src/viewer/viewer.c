@@ -248,7 +248,8 @@ struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const 
     v->timeline = timeline;
     v->title = title;
     v->bookmarks = fv_bookmarks_open(folder);
-    v->site = (struct fv_web_site){ "view", fv_view_policy, routes, sizeof(routes) / sizeof(*routes), v };
+    /* Sums of a large trace take longer than tiles. */
+    v->site = (struct fv_web_site){ "view", fv_view_policy, routes, sizeof(routes) / sizeof(*routes), v, true };
     v->web = fv_web_open(&v->site, port);
     if (v->web)
         return v;

@@ -359,7 +359,8 @@ static bool listen_both(struct fv_web *s, unsigned port, int fds[DAEMONS])
 
 static bool start(struct fv_web *s, size_t i, int fd)
 {
-    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (i ? MHD_USE_IPv6 : 0);
+    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | (i ? MHD_USE_IPv6 : 0) |
+                     (s->site->is_at_once ? MHD_USE_THREAD_PER_CONNECTION : MHD_ALLOW_SUSPEND_RESUME);
 
     s->daemons[i] =
         fv_http.MHD_start_daemon(flags, (uint16_t)s->port, NULL, NULL, take_request, s, MHD_OPTION_LISTEN_SOCKET, fd,

@@ -37,7 +37,8 @@ struct fv_web_site {
     const char *policy; /* Content-Security-Policy */
     const struct fv_web_route *routes;
     size_t route_count;
-    void *context; /* of the answers */
+    void *context;   /* of the answers */
+    bool is_at_once; /* each connection has a thread, and none is suspended; else those of an address share one */
 };
 
 /* At 127.0.0.1, and at ::1 if there is IPv6. port 0: any that is free. `site` stays. NULL: it has said why. */

@@ -214,6 +214,7 @@ async function bookmarks(page) {
   await page.keyboard.type("<b>here</b> & there");
   await page.keyboard.press("Enter");
   await page.waitForSelector("#marks button.pick", TIMEOUT);
+  await page.waitForFunction(() => location.hash.includes("marks*"), null, TIMEOUT);
   await page.reload();
   await page.waitForSelector("#sums tbody tr", TIMEOUT);
   await page.click("#tab-marks");

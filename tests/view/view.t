@@ -243,6 +243,20 @@ def in_browser(tap, anchor):
     server.stop()
 
 
+def large(tap):
+    """Frames of a trace of a million calls; with FVMPI_TEST_LONG of four."""
+    made = os.path.join(harness.scratch('large'), 'exp')
+    ranks = 64 if os.environ.get('FVMPI_TEST_LONG') else 16
+    harness.run(
+        [os.path.join(harness.BUILD, 'tests/bench/trace_gen'), made, str(ranks), '60000', '0', '20', '1']
+    ).ended(0)
+    server = Server(made)
+    with tap.test('a large trace: its calls'):
+        equal('calls', server.json('about')['slices'], ranks * 66000)
+    seen_in_browser(tap, 'large trace', 'view_frames.mjs', server.address)
+    server.stop()
+
+
 def main():
     tap = harness.Tap()
     archives = foreign(tap)
@@ -254,6 +268,7 @@ def main():
         recorded(tap, mpi)
         sampled(tap, mpi)
     in_browser(tap, archives['scorep-late'])
+    large(tap)
     tap.done()
 
 
