@@ -79,18 +79,21 @@ function takeMouse(view) {
 }
 
 function legendOf(view) {
+  const entry = (colour, words) => {
+    const key = make("i", { class: "key" });
+
+    key.style.background = colour;
+    return make("span", null, key, words);
+  };
+
   return make(
     "p",
     { class: "legend" },
     ...view.about.classes
       .map((of, i) => [of, view.palette.classes[i], view.about.regions.some(region => region.class === i && region.ns)])
       .filter(([, , any]) => any)
-      .map(([of, colour]) => {
-        const key = make("i", { class: "key" });
-
-        key.style.background = colour;
-        return make("span", null, key, of.about);
-      }),
+      .map(([of, colour]) => entry(colour, of.about)),
+    ...colourRules.all.filter(({ name }) => name).map(({ colour, name }) => entry(colour, name)),
   );
 }
 
@@ -119,7 +122,7 @@ const PLAIN_COMMANDS = [
 
 function addAllCommands(view, panels) {
   addCommands(VIEW_KEYS);
-  [ROW_COMMANDS, OVERLAY_COMMANDS, SERIES_COMMANDS].forEach(addCommands);
+  [ROW_COMMANDS, OVERLAY_COMMANDS, SERIES_COMMANDS, COLOUR_COMMANDS].forEach(addCommands);
   addCommands(PANEL_COMMANDS);
   panels.forEach(({ name, title }, i) =>
     commands.push({ keys: [String(i + 1)], words: "panel: " + title, does: () => view.bench.show(name, true) }),
@@ -142,6 +145,7 @@ async function showView() {
   const about = await loadAbout(); /* all scripts have run then */
 
   address.read();
+  colourRules.load();
   panelRows.all = address.get("rows") === "all";
   selection.about = about;
   const view = new View(about),
@@ -152,7 +156,7 @@ async function showView() {
       view.rows.bar(),
       view.canvas,
       view.charts.element,
-      make("div", { class: "status" }, legendOf(view), view.told),
+      make("div", { class: "status" }, (view.legend = legendOf(view)), view.told),
     );
 
   document.title = about.title + " - fvmpi view";
@@ -173,6 +177,7 @@ async function showView() {
   addAllCommands(view, panels);
   view.palettes = new CommandPalette(view);
   view.help = helpOf();
+  view.colourDialog = new ColourDialog(view);
   document
     .getElementById("tools")
     .append(

@@ -31,6 +31,7 @@ class Palette {
     functions.forEach((region, i) => {
       this.regions[region.number] = functionColour(i);
     });
+    colourRules.apply(this, about);
     for (const name of ["ground", "raised", "line", "text", "quiet", "accent", "wait"]) this[name] = colours(name);
   }
   /* All others are pale where one is selected. */

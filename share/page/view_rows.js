@@ -147,6 +147,8 @@ class Rows {
 
     this.make();
     this.writeAddress();
+    view.tiles = null; /* of lines that are no more */
+    view.slices = new Map();
     view.fitRows();
     view.changed();
     this.showNote();

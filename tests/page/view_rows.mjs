@@ -128,6 +128,33 @@ async function critical(page) {
   return before !== after && after !== without ? null : "nothing is drawn";
 }
 
+/* A rule gives functions a colour and a place in the legend, also when the page is opened again. */
+async function coloured(page) {
+  await press(page, "o");
+  await page.click("#colours button:text-is('add')");
+  await page.fill("#colours input[aria-label='expression']", "^MPI_(Barrier|Reduce)$");
+  await page.fill("#colours input[aria-label='name of the group']", "meeting");
+  await page.fill("#colours input[aria-label='colour']", "#123456");
+  await page.keyboard.press("Tab");
+  const count = await page.locator("#colours tbody td:nth-child(4)").innerText();
+  await page.click("#colours button:text-is('close')");
+  await page.reload();
+  await page.waitForSelector("#sums tbody tr", TIMEOUT);
+  await settled(page);
+  const legend = await page.locator(".legend").innerText(),
+    key = await page
+      .locator("#sums tr:has(button:text-is('MPI_Barrier')) .key")
+      .evaluate(of => getComputedStyle(of).backgroundColor);
+  await page.evaluate(() =>
+    localStorage.setItem("fvmpi-view-colours", '[{"match": "(", "colour": "#ffffff"}, 7, null]'),
+  );
+  await page.reload();
+  await page.waitForSelector("#sums tbody tr", TIMEOUT);
+  await settled(page);
+  await page.evaluate(() => localStorage.clear());
+  return same("rule", [count, key, legend.includes("meeting")], ["2", "rgb(18, 52, 86)", true]);
+}
+
 async function main() {
   const browser = await launch();
   const options = { viewport: { width: 1280, height: 900 } };
@@ -144,6 +171,7 @@ async function main() {
   await look("the call stack of a row", stacked(page));
   await look("the members of a collective operation", together(page));
   await look("waits and the critical path", critical(page));
+  await look("colours and groups of functions", coloured(page));
   await look("accessible", accessible(page));
   await page.screenshot({ path: path.join(folder, "view-rows.png") });
   await look("nothing goes wrong", Promise.resolve(faults.join("; ")));
