@@ -242,13 +242,65 @@ static int by_begin(const void *a, const void *b)
                                       : (x->depth > y->depth) - (x->depth < y->depth);
 }
 
+/* Slices come as stretches that are in order, a few for each length: these are merged, two and two. */
+static void merge(const struct fv_timeline_seen *a, size_t a_count, const struct fv_timeline_seen *b, size_t b_count,
+                  struct fv_timeline_seen *out)
+{
+    while (a_count && b_count) {
+        const bool is_b = by_begin(b, a) < 0;
+
+        *out++ = is_b ? *b++ : *a++;
+        a_count -= !is_b;
+        b_count -= is_b;
+    }
+    memcpy(out, a, a_count * sizeof(*a));
+    memcpy(out + a_count, b, b_count * sizeof(*b));
+}
+
+static size_t run_length(const struct fv_timeline_seen *items, size_t count)
+{
+    size_t length = count > 0;
+
+    while (length < count && by_begin(&items[length - 1], &items[length]) <= 0)
+        length++;
+    return length;
+}
+
+/* False: that was all one run. */
+static bool merge_runs(const struct fv_timeline_gathering *g, struct fv_timeline_seen *out)
+{
+    for (size_t at = 0; at < g->count;) {
+        const size_t a = run_length(g->items + at, g->count - at);
+        const size_t b = run_length(g->items + at + a, g->count - at - a);
+
+        if (a == g->count)
+            return false;
+        merge(g->items + at, a, g->items + at + a, b, out + at);
+        at += a + b;
+    }
+    return true;
+}
+
+static void sort(struct fv_timeline_gathering *g)
+{
+    struct fv_timeline_seen *other = fv_xcalloc(g->room + 1, sizeof(*other));
+
+    while (merge_runs(g, other)) {
+        struct fv_timeline_seen *merged = other;
+
+        other = g->items;
+        g->items = merged;
+    }
+    free(other);
+}
+
 void fv_timeline_gather(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to,
                         struct fv_timeline_gathering *g)
 {
     g->count = 0;
     fv_timeline_slices(t, row, from, to, 0, keep, g);
     if (g->count)
-        qsort(g->items, g->count, sizeof(*g->items), by_begin);
+        sort(g);
 }
 
 /* ---- tiles ---- */
