@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A matrix of who sent what to whom: square cells, with labels at both sides as far as there is room. A cell says what it is when it is pointed at. */
 
-const CELL = { least: 3, most: 28, label: 13 }; /* pixels */
+const CELL = { least: 3, most: 28, label: 13, caption: 80 }; /* pixels */
 
 /* replace({ labels, value(from, to): null or a number, words(from, to), ends: [words, words] }); pick(from, to). */
 class Matrix {
@@ -49,6 +49,10 @@ class Matrix {
   }
 
   replace(data) {
+    if (!this.watch) {
+      this.watch = new ResizeObserver(() => this.picture.dispatchEvent(new Event("redraw")));
+      this.watch.observe(this.element.parentElement);
+    }
     this.data = data;
     data.ends.forEach((words, i) => (this.ends[i].textContent = words));
     this.words.textContent = "";
@@ -59,9 +63,13 @@ class Matrix {
     return 8 + 7 * Math.max(...this.data.labels.map(label => label.length), 1);
   }
   get side() {
-    const wide = (this.picture ? this.picture.clientWidth : 0) || 400;
+    const { parentElement: place } = this.element || {},
+      room = Math.min(
+        ((this.picture ? this.picture.clientWidth : 0) || 400) - this.margin,
+        ((place ? place.clientHeight : 0) || 400) - CELL.caption,
+      );
 
-    return Math.min(Math.max((wide - this.margin) / Math.max(this.data.labels.length, 1), CELL.least), CELL.most);
+    return Math.min(Math.max(room / Math.max(this.data.labels.length, 1), CELL.least), CELL.most);
   }
   get tall() {
     return Math.ceil(this.data.labels.length * this.side) + CELL.label + 4;

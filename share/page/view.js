@@ -281,6 +281,7 @@ class View {
       return;
     }
     this.tiles = await loadTiles({ from, to, count, first, merge, text: this.rows.text(first, lines, merge) });
+    this.draw();
     this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines));
     this.messages =
       this.showsMessages && this.about.messages ? await this.loadMessages(from, to) : { messages: [], left_out: 0 };

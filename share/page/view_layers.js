@@ -15,7 +15,7 @@ const pixelOf = colour => {
 class TilePixels {
   constructor(tiles, tall, view, palette) {
     Object.assign(this, { tiles, tall, view });
-    this.classes = palette.classes.map(pixelOf);
+    this.classes = palette.classes.map((_, k) => pixelOf(palette.rest(k)));
     this.wait = pixelOf(palette.wait);
     this.regions = view.about.regions.map(({ number }) => pixelOf(palette.region(number)));
     this.gap = tall > 8 ? 1 : 0;

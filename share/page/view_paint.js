@@ -41,6 +41,19 @@ class Palette {
   own(number) {
     return this.regions[number] || this.quiet;
   }
+  /* What of a class is not known by region: paler where one of it is selected. */
+  rest(of) {
+    const { region, about } = selection;
+
+    if (region === null) return this.classes[of];
+    return about.regions[region].class === of ? mixed(this.classes[of], this.line) : this.line;
+  }
+}
+
+function mixed(a, b) {
+  const [x, y] = [a, b].map(channels);
+
+  return "rgb(" + x.map((value, i) => Math.round((value + y[i]) / 2)).join(",") + ")";
 }
 
 function functionColour(i) {
@@ -89,7 +102,7 @@ function paintTiles(c, tiles, view, palette) {
           own = k === of ? Math.min(tiles.regionParts[at], part) : 0;
 
         if (own) box(palette.region(most), own);
-        if (part > own) box(palette.classes[k], part - own);
+        if (part > own) box(palette.rest(k), part - own);
       }
       if (tiles.waits[at]) {
         const edge = Math.max(((tall / 4) * tiles.waits[at]) / 255, tall > 6 ? 1 : 0);

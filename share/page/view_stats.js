@@ -93,11 +93,12 @@ class Functions {
         key: "name",
         title: "function",
         isText: true,
-        wide: 18,
+        wide: 14,
         value: row => view.about.regions[row.region].name,
         cell: row => regionCell(view, row.region),
       },
       own = time("exclusive", "time itself", "exclusive: without what it calls", {
+        wide: 7.5,
         words: (ns, row) => about(row) + nanoseconds(ns),
       }),
       share = {
