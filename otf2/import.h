@@ -40,6 +40,10 @@ struct fv_import_series {
     void *context;
 };
 void fv_import_take_series(struct fv_merge *merge, const struct fv_import_series *series);
+/* Its markers, in any order, to the first process: when, by what thread, or the first one, and the text. */
+void fv_import_markers(struct fv_merge *merge,
+                       void (*take)(void *context, uint64_t time_ns, uint64_t location, const char *text),
+                       void *context);
 /* Before fv_merge_close(). */
 void fv_import_close(struct fv_merge *merge);
 

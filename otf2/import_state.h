@@ -371,6 +371,9 @@ bool fv_import_rank_close(struct fv_import_rank *rank);
 /* For import_threads.c: at the thread's time; numbers of this process in those of all, once these are known. */
 void fv_import_put(struct fv_import_rank *rank, struct fv_import_stream *stream, struct fv_record record);
 /* ns of the archive as the definitions' clocks have them. */
+/* Ticks of the archive as ns after its global offset; and what is added to these, of a rank, in the run. */
+uint64_t fv_import_ns(const struct fv_import *import, uint64_t ticks);
+int64_t fv_import_base(const struct fv_merge *merge, uint32_t rank);
 uint64_t fv_import_in_run(const struct fv_import_rank *rank, uint64_t ns);
 uint32_t fv_import_in_all(const struct fv_import_rank *rank, const struct fv_numbers *numbers, uint32_t own);
 uint32_t fv_import_path_in_all(const struct fv_import_rank *rank, uint32_t own);

@@ -546,6 +546,8 @@ static bool write_timeline(struct fv_unify *r)
 
     if (r->merge.source_context)
         fv_import_take_series(&r->merge, &series);
+    if (r->merge.source_context)
+        fv_import_markers(&r->merge, fv_timeline_add_label, w);
     bool good = replay_all(r, fv_timeline_sink(w), fv_timeline_metrics(w));
     for (size_t i = 0; r->analysed && i < r->analysis.graph.path_count; i++) {
         const struct fv_graph_stretch *s = &r->analysis.graph.path[i];

@@ -108,6 +108,8 @@ struct fv_timeline_writer {
     struct fv_index value_index;
     struct fv_sink metrics; /* see fv_timeline_metrics() */
     uint32_t metrics_row;
+    struct fv_timeline_label *labels;
+    size_t label_count, label_room;
     struct fv_timeline_stretch *critical;
     size_t critical_count, critical_room;
 };

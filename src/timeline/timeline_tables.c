@@ -170,6 +170,18 @@ uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t locatio
                : FV_TIMELINE_NONE;
 }
 
+void fv_timeline_add_label(void *writer, uint64_t time_ns, uint64_t location, const char *text)
+{
+    struct fv_timeline_writer *w = writer;
+    const uint32_t row = fv_timeline_row_of(w, location);
+
+    if (row == FV_TIMELINE_NONE)
+        return;
+    w->header.span_ns = time_ns > w->header.span_ns ? time_ns : w->header.span_ns;
+    FV_GROW(w->labels, w->label_room, w->label_count + 1);
+    w->labels[w->label_count++] = (struct fv_timeline_label){ time_ns, row, fv_timeline_string(w, text) };
+}
+
 static int by_row(const void *a, const void *b)
 {
     const struct fv_timeline_chunk *x = a, *y = b;
@@ -203,21 +215,29 @@ static void write_contexts(struct fv_timeline_writer *w)
     free(all);
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const struct fv_timeline_label *x = a, *y = b;
+
+    return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : (x->row > y->row) - (x->row < y->row);
+}
+
 static void write_labels(struct fv_timeline_writer *w)
 {
+    const struct fv_defs *d = &w->merge->defs;
     size_t count;
-    struct fv_label *from = fv_labels_of_all(&w->merge->defs, &w->merge->clocks, &count);
-    struct fv_timeline_label *all = fv_xcalloc(count + 1, sizeof(*all));
+    struct fv_label *from = fv_labels_of_all(d, &w->merge->clocks, &count);
 
     for (size_t i = 0; i < count; i++) {
         char *text = strndup(from[i].text, from[i].length);
 
-        all[i] = (struct fv_timeline_label){ from[i].time_ns, w->first_row[from[i].rank], fv_timeline_string(w, text) };
+        fv_timeline_add_label(w, from[i].time_ns, fv_location(&d->ranks[from[i].rank], 0), text);
         free(text);
     }
-    w->header.labels = part(w, all, count, sizeof(*all));
+    if (w->label_count)
+        qsort(w->labels, w->label_count, sizeof(*w->labels), by_time);
+    w->header.labels = part(w, w->labels, w->label_count, sizeof(*w->labels));
     free(from);
-    free(all);
 }
 
 static void write_comms(struct fv_timeline_writer *w)

@@ -273,6 +273,7 @@ static void release(struct fv_timeline_writer *w)
     fv_index_release(&w->value_index);
     free(w->values);
     free(w->critical);
+    free(w->labels);
     free(w->function_of_context);
     free(w->path);
     free(w->rows);

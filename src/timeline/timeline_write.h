@@ -19,6 +19,8 @@ struct fv_sink *fv_timeline_metrics(struct fv_timeline_writer *writer);
 /* A series of an archive, of a thread or of its process (otf2/import.h): the id of its SENSOR records. */
 uint32_t fv_timeline_name_series(void *writer, uint64_t location, bool of_thread, const char *name, const char *unit,
                                  bool grows);
+/* A moment that was marked, in an archive; those of rank files are known. To the first process. */
+void fv_timeline_add_label(void *writer, uint64_t time_ns, uint64_t location, const char *text);
 /* A stretch of the critical path, the latest first. rank: index in the definitions. */
 void fv_timeline_add_critical(struct fv_timeline_writer *writer, uint32_t rank, uint32_t slot, uint64_t begin_ns,
                               uint64_t end_ns);

@@ -200,14 +200,16 @@ def values(tap, mpi):
     run = mpi.profile(program, 2, words, options).ended(0)
     anchor = merged(run.directory)
     exact = metrics(anchor)
+    times = []
     for trace in (run.directory, anchor):
         server = Server(trace)
         span = server.json('about')['span_ns']
         with tap.test('{}: {}: labels'.format(mpi, os.path.basename(trace))):
-            if trace == run.directory:
-                equal('labels', [label[1:] for label in server.json('labels')['labels']], [[0, 'meshed']])
-                at = server.json('labels')['labels'][0][0]
-                equal('before', server.json('labels', to=at)['labels'], [])
+            equal('labels', [label[1:] for label in server.json('labels')['labels']], [[0, 'meshed']])
+            at = server.json('labels')['labels'][0][0]
+            equal('before', server.json('labels', to=at)['labels'], [])
+            times.append(at)
+            check(abs(at - times[0]) < 2, 'at {}', times)
         with tap.test('{}: {}: values along time'.format(mpi, os.path.basename(trace))):
             series = server.json('series')['series']
             check(any(s['of'] == 'process' for s in series), '{}', series)
