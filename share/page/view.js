@@ -54,19 +54,7 @@ async function loadSlices(row, from, to, least) {
 
   return {
     leftOut: left_out,
-    slices: slices
-      .map(([begin, ns, wait, region, depth, context, cause, sampled]) => ({
-        begin,
-        ns,
-        wait,
-        region,
-        depth,
-        context,
-        cause,
-        sampled,
-        row,
-      }))
-      .sort((a, b) => a.depth - b.depth || a.begin - b.begin),
+    slices: slices.map(slice => ({ ...callOf(slice), row })).sort((a, b) => a.depth - b.depth || a.begin - b.begin),
   };
 }
 
