@@ -59,18 +59,7 @@ async function loadSlices(row, from, to, least) {
   return {
     leftOut: left_out,
     slices: slices
-      .map(([begin, ns, wait, region, depth, context, cause, sampled, together]) => ({
-        isTogether: together === 1,
-        begin,
-        ns,
-        wait,
-        region,
-        depth,
-        context,
-        cause,
-        sampled,
-        row,
-      }))
+      .map(slice => callOf([...slice.slice(0, 8), row, slice[8]]))
       .sort((a, b) => a.depth - b.depth || a.begin - b.begin),
   };
 }

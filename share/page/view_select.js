@@ -72,6 +72,15 @@ function regionCell(view, number) {
     ),
   ];
 }
+/* The column of rows that have a region. */
+const regionColumn = (view, title, wide) => ({
+  key: "region",
+  title,
+  isText: true,
+  wide,
+  value: row => view.about.regions[row.region].name,
+  cell: row => regionCell(view, row.region),
+});
 const rowCell = (view, row) =>
   row === null
     ? ""

@@ -89,14 +89,7 @@ class Functions {
   columns() {
     const { view } = this,
       about = row => (row.sampled ? "~" : ""),
-      name = {
-        key: "name",
-        title: "function",
-        isText: true,
-        wide: 14,
-        value: row => view.about.regions[row.region].name,
-        cell: row => regionCell(view, row.region),
-      },
+      name = regionColumn(view, "function", 14),
       own = time("exclusive", "time itself", "exclusive: without what it calls", {
         wide: 7.5,
         words: (ns, row) => about(row) + nanoseconds(ns),
@@ -275,14 +268,7 @@ class Waiting {
   columns() {
     const { view } = this,
       columns = {
-        region: {
-          key: "region",
-          title: "function that waited",
-          isText: true,
-          wide: 18,
-          value: row => view.about.regions[row.region].name,
-          cell: row => regionCell(view, row.region),
-        },
+        region: regionColumn(view, "function that waited", 18),
         cause: {
           key: "cause",
           title: "for",

@@ -127,17 +127,18 @@ static void tile_exactly(const struct tiling *t, uint32_t row, struct fv_timelin
     free(open);
 }
 
-/* Bins are as long as a part of a stretch, or there are few slices: then these are taken. */
+/* Bins are longer than a stretch, or there are few slices in all of these: then slices are taken. */
 #define FEW 4096
 
 static void tile_row(const struct tiling *t, uint32_t row, struct fv_timeline_gathering *g)
 {
     const struct fv_timeline_row *r = &t->timeline->rows[row];
     const struct level l = level_of(t->timeline, r, t->step);
+    const double part = t->step * (double)t->count / (double)(t->timeline->header->span_ns + 1);
 
     if (!r->levels)
         return;
-    if (r->slices + r->samples < FEW || (double)(UINT64_C(1) << l.width) > t->step / EDGES) {
+    if ((double)(r->slices + r->samples) * part < FEW || (double)(UINT64_C(1) << l.width) > t->step) {
         tile_exactly(t, row, g);
         return;
     }

@@ -201,15 +201,23 @@ async function layout(page) {
   await page.keyboard.type("where they were at first");
   await page.keyboard.press("Enter");
   await settled(page);
+  const first = await tabs("right");
+  await page.dragAndDrop("#tab-find", "#tab-marks");
+  const dragged = await tabs("right");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("where they were at first");
+  await page.keyboard.press("Enter");
+  await settled(page);
   return (
     same("moved and closed", right, wanted) ||
     same("later", [again, kept], [wanted, after]) ||
-    same("as at first", await tabs("right"), ["Details", "Bookmarks"]) ||
+    same("as at first", first, ["Details", "Bookmarks"]) ||
+    same("dragged", dragged, ["Details", "Find", "Bookmarks"]) ||
     (after > before ? null : `splitter: ${before}, then ${after}`)
   );
 }
 
-async function bookmarks(page) {
+async function bookmarks(page, faults) {
   await page.keyboard.press("b");
   await page.keyboard.type("<b>here</b> & there");
   await page.keyboard.press("Enter");
@@ -229,7 +237,25 @@ async function bookmarks(page) {
   await page.waitForFunction(before => location.hash.startsWith(before + ","), hash, TIMEOUT);
   await page.click("#marks button:text-is('forget')");
   await page.waitForFunction(() => !document.querySelector("#marks button"), null, TIMEOUT);
-  return same("note", words, "<b>here</b> & there");
+  /* Where the server cannot keep it, the browser does. */
+  await page.route(/\/bookmark\?/, route => route.fulfill({ status: 503, body: "Read-only file system" }));
+  await page.fill("#mark-note", "own");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#marks small", TIMEOUT);
+  const note = await page.locator("#panel-marks > .note").innerText();
+  faults.splice(
+    faults.findIndex(fault => fault.includes("503")),
+    1,
+  );
+  await page.unroute(/\/bookmark\?/);
+  await page.reload();
+  await page.waitForSelector("#marks small", TIMEOUT);
+  await page.click("#marks button:text-is('forget')");
+  await page.waitForFunction(() => !document.querySelector("#marks button"), null, TIMEOUT);
+  return (
+    same("note", words, "<b>here</b> & there") ||
+    same("not kept", note, "It is kept in this browser alone: Read-only file system")
+  );
 }
 
 /* What is taken away: the text of a file that is saved. */
@@ -308,7 +334,7 @@ async function main() {
       await look("calls that are found", found(page));
       await look("the palette of commands", palette(page));
       await look("the panels' places", layout(page));
-      await look("bookmarks", bookmarks(page));
+      await look("bookmarks", bookmarks(page, faults));
       await look("pictures and tables that are saved", taken(page));
       await look("help", help(page));
     }
