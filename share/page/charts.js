@@ -329,29 +329,3 @@ function timeHeat(tables) {
       )
     : null;
 }
-
-/* Who sent how much to whom. */
-function matrixHeat(matrix) {
-  if (!matrix.rows || !matrix.has("from")) return null;
-  let most = 0,
-    size = 0;
-  const cells = new Map();
-
-  for (let row = 0; row < matrix.rows; row++) {
-    const from = matrix.get("from", row),
-      to = matrix.get("to", row),
-      sent = matrix.get("bytes", row);
-
-    size = Math.max(size, from + 1, to + 1);
-    most = Math.max(most, sent);
-    cells.set(from * 1e6 + to, sent);
-  }
-  return heat(
-    "bytes sent, of " + bytes(most) + ", the most of a pair: senders from top to bottom, receivers from left to right",
-    size,
-    size,
-    (from, to) => (most && cells.has(from * 1e6 + to) ? cells.get(from * 1e6 + to) / most : null),
-    () => (selection.get("rank") === null ? [] : [[selection.get("rank")]]),
-    row => selection.toggle("rank", row),
-  );
-}

@@ -1,12 +1,14 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A matrix of who sent what to whom: square cells, with labels at both sides as far as there is room. A cell says what it is when it is pointed at. */
 
 const CELL = { least: 3, most: 28, label: 13, caption: 80 }; /* pixels */
 
-/* replace({ labels, value(from, to): null or a number, words(from, to), ends: [words, words] }); pick(from, to). */
+/* replace({ labels, value(from, to): null or a number, words(from, to), ends: [words, words] }); pick(from, to); isChosen(i): its row is marked; fits: it is not
+ * taller than what it stands in. */
 class Matrix {
-  constructor(told, pick) {
+  constructor(told, pick, { isChosen = () => false, fits = false } = {}) {
+    Object.assign(this, { told, isChosen, fits });
     this.data = { labels: [], value: () => null, words: () => "", ends: ["", ""] };
     this.words = make("p", { class: "note", role: "status" });
     this.ends = [make("span"), make("span")];
@@ -22,13 +24,14 @@ class Matrix {
       }),
     );
     this.element = make("figure", { class: "matrix" }, this.picture, this.scale(), this.words);
+    this.element.view = this;
   }
 
   scale() {
     return make(
       "figcaption",
       null,
-      "senders from top to bottom, receivers from left to right; ",
+      this.told + ": senders from top to bottom, receivers from left to right; ",
       make(
         "span",
         { class: "scale", "aria-hidden": "true" },
@@ -49,7 +52,7 @@ class Matrix {
   }
 
   replace(data) {
-    if (!this.watch) {
+    if (this.fits && !this.watch) {
       this.watch = new ResizeObserver(() => this.picture.dispatchEvent(new Event("redraw")));
       this.watch.observe(this.element.parentElement);
     }
@@ -66,7 +69,7 @@ class Matrix {
     const { parentElement: place } = this.element || {},
       room = Math.min(
         ((this.picture ? this.picture.clientWidth : 0) || 400) - this.margin,
-        ((place ? place.clientHeight : 0) || 400) - CELL.caption,
+        this.fits ? ((place ? place.clientHeight : 0) || 400) - CELL.caption : Infinity,
       );
 
     return Math.min(Math.max(room / Math.max(this.data.labels.length, 1), CELL.least), CELL.most);
@@ -102,6 +105,12 @@ class Matrix {
         c.fillStyle = steps[Math.round(64 * Math.min(part, 1))];
         c.fillRect(margin + to * side, top + from * side, side - gap, side - gap);
       }
+    c.strokeStyle = colours("accent");
+    c.lineWidth = 2;
+    labels.forEach((_, i) => {
+      if (this.isChosen(i))
+        c.strokeRect(margin + 1, top + i * side + 1, labels.length * side - 2, Math.max(side - 2, 1));
+    });
     c.fillStyle = colours("text");
     c.font = c.font.replace(/^\d+px/, "11px");
     c.textBaseline = "middle";
@@ -112,4 +121,43 @@ class Matrix {
       if (i % across === 0) c.fillText(label, margin + i * side, CELL.label / 2);
     });
   }
+}
+
+const MOST_LABELS = 256;
+
+/* Who sent how much to whom in a run; of many ranks the mean of those that share a pixel. */
+function matrixOf(matrix) {
+  if (!matrix.rows || !matrix.has("from")) return null;
+  const cells = new Map();
+  let most = 0,
+    size = 0;
+
+  for (let row = 0; row < matrix.rows; row++) {
+    const [from, to, sent] = ["from", "to", "bytes"].map(key => matrix.get(key, row));
+
+    size = Math.max(size, from + 1, to + 1);
+    most = Math.max(most, sent);
+    cells.set(from * 1e6 + to, sent);
+  }
+  const told = "bytes sent, of " + bytes(most) + ", the most of a pair",
+    value = (from, to) => (most && cells.has(from * 1e6 + to) ? cells.get(from * 1e6 + to) / most : null),
+    choose = rank => selection.toggle("rank", rank);
+
+  if (size > MOST_LABELS)
+    return heat(
+      told + ": senders from top to bottom, receivers from left to right",
+      size,
+      size,
+      value,
+      () => (selection.get("rank") === null ? [] : [[selection.get("rank")]]),
+      choose,
+    );
+  const view = new Matrix(told, choose, { isChosen: rank => rank === selection.get("rank") });
+  view.replace({
+    labels: Array.from({ length: size }, (_, rank) => String(rank)),
+    value,
+    words: (from, to) => "rank " + from + " to " + to + ": " + bytes(cells.get(from * 1e6 + to) || 0),
+    ends: [bytes(0), bytes(most)],
+  });
+  return view.element;
 }

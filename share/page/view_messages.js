@@ -8,7 +8,7 @@ class Messages {
     this.unit = "bytes";
     this.traffic = { merge: 1, groups: 0, sizes: [], cells: [] };
     this.sizes = [];
-    this.matrix = new Matrix("matrix of messages in view, by sender and receiver", (from, to) => this.pick(from, to));
+    this.matrix = new Matrix("messages in view", (from, to) => this.pick(from, to), { fits: true });
     this.bars = canvas(150, "messages in view by size", (c, width) => this.drawSizes(c, width));
     this.table = new LongTable("pairs", "pairs of rows and their messages", this.columns(), { sorted: "bytes" });
     this.sizesTable = new LongTable("sizes", "messages by size", this.sizeColumns());

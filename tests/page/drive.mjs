@@ -1014,6 +1014,28 @@ function mapped(page) {
   });
 }
 
+/* A cell of the matrix of messages is a square, and says what it is. */
+async function matrix(page, report) {
+  const [from, to, , sent] = report.matrix.rows[0],
+    picture = page.locator("figure.matrix canvas");
+
+  await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => (subject.open = true)));
+  await page.waitForTimeout(200);
+  const place = await page.evaluate(
+    ([row, column]) => {
+      const { view } = document.querySelector("figure.matrix"),
+        { side, margin } = view;
+
+      return { x: margin + (column + 0.5) * side, y: view.tall - (view.data.labels.length - row - 0.5) * side - 2 };
+    },
+    [from, to],
+  );
+  await picture.hover({ position: place });
+  const words = await page.locator("figure.matrix [role=status]").innerText(),
+    bytes = await page.evaluate(value => bytes(value), sent);
+  return same("words of a cell", words, `rank ${from} to ${to}: ${bytes}`);
+}
+
 const LOOKS = {
   "fvmpi-profile-2": ["first screen", first],
   "fvmpi-scaling-1": ["study", study],
@@ -1034,6 +1056,7 @@ for (const { name, html, json, csv, whole, lines, large, trace, layers, samples,
   if (layers) await look("lanes", layersOf(page, layers));
   if (layers) await look("lanes accessible", accessible(page));
   if (trace) await look("over time", overTime(page, report, trace));
+  if (trace) await look("matrix of messages", matrix(page, report));
   if (trace) await look("sizes of call sites", sizesOfSites(page, report));
   if (threads) await look("waiting for threads", waitsForThreads(page, report));
   if (samples) await look("samples over time", overSamples(page, report, samples));

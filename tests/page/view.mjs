@@ -29,18 +29,21 @@ async function open(browser, options, hash = "") {
 
 const settled = page => page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
 
-/* Colours of the picture: computing is never blank where an archive has functions. */
+/* Colours of the picture, once it is painted: computing is never blank where an archive has functions. */
 async function drawn(page) {
-  const colours = await page.evaluate(() => {
-    const canvas = document.getElementById("picture"),
-      data = canvas.getContext("2d").getImageData(120, 30, canvas.width - 140, 20).data,
-      found = new Set();
+  await page.waitForFunction(
+    () => {
+      const canvas = document.getElementById("picture"),
+        { data } = canvas.getContext("2d").getImageData(120, 30, canvas.width - 140, 20),
+        found = new Set();
 
-    for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
-    return found.size;
-  });
-
-  return colours > 3 ? null : colours + " colours in the picture";
+      for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
+      return found.size > 3;
+    },
+    null,
+    TIMEOUT,
+  );
+  return null;
 }
 
 const range = page => page.evaluate(() => location.hash.slice(1).split(",")[0].split("-").map(Number));
