@@ -61,7 +61,7 @@ static void sites(const struct fv_merge *m, size_t file, fv_source_site_fn *take
 }
 
 /* Ticks of a rank are ns after the archive's offset. */
-static int64_t base_of(const struct fv_merge *m, uint32_t rank)
+int64_t fv_import_base(const struct fv_merge *m, uint32_t rank)
 {
     return m->clocks.lines[m->clocks.of_rank[rank]].pieces[0].ns;
 }
@@ -75,7 +75,7 @@ static struct fv_import_rank rank_of(const struct fv_merge *m, size_t file, stru
                                     .survey = &import->surveys[file],
                                     .sink = sink,
                                     .first_object = m->defs.ranks[m->files[file].rank].first_object,
-                                    .base_ns = base_of(m, import->first + (uint32_t)file) };
+                                    .base_ns = fv_import_base(m, import->first + (uint32_t)file) };
 }
 
 static void *open_rank(const struct fv_merge *m, const struct fv_source_rank *r)
@@ -403,6 +403,11 @@ static const char *find_anchor(struct fv_import *import, const char *anchor)
     const char *found = fv_import_is_anchor(target) ? fv_arena_string(&import->arena, target) : anchor;
     free(target);
     return found;
+}
+
+void fv_import_take_series(struct fv_merge *merge, const struct fv_import_series *series)
+{
+    ((struct fv_import *)merge->source_context)->series = series;
 }
 
 bool fv_import_open(struct fv_merge *m, const struct fv_transport *t, const char *anchor,

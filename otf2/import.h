@@ -33,6 +33,17 @@ bool fv_import_open(struct fv_merge *merge, const struct fv_transport *transport
 bool fv_import_transcribe(struct fv_merge *merge, const char *directory);
 /* Behind that; the first process says what was wrong. True: nothing is missing for it. */
 bool fv_import_say(struct fv_merge *merge);
+/* Who names the metrics of the records from here on, which then have them as SENSOR records: their id is what `name`
+ * returned. Stays. */
+struct fv_import_series {
+    uint32_t (*name)(void *context, uint64_t location, bool of_thread, const char *name, const char *unit, bool grows);
+    void *context;
+};
+void fv_import_take_series(struct fv_merge *merge, const struct fv_import_series *series);
+/* Its markers, in any order, to the first process: when, by what thread, or the first one, and the text. */
+void fv_import_markers(struct fv_merge *merge,
+                       void (*take)(void *context, uint64_t time_ns, uint64_t location, const char *text),
+                       void *context);
 /* Before fv_merge_close(). */
 void fv_import_close(struct fv_merge *merge);
 

@@ -221,6 +221,15 @@ static void make_series(struct fv_import_rank *r, struct fv_import_stream *s, co
     c->is_ahead = (member->mode & OTF2_METRIC_TIMING_MASK) == OTF2_METRIC_TIMING_NEXT;
     c->scale = pow(member->base == OTF2_BASE_BINARY ? 2 : 10, fabs((double)member->exponent));
     c->scale = member->exponent < 0 ? -c->scale : c->scale;
+    if (!r->transcript) { /* who takes it knows the thread */
+        const uint32_t slot = thread_of(r, s, m);
+
+        const uint64_t location = r->rank | (uint64_t)(slot == FV_NONE ? 0 : slot) << 32;
+
+        c->number = r->import->series->name(r->import->series->context, location, slot != FV_NONE,
+                                            slot == FV_NONE ? label : name, unit_of(r->import, member), grows);
+        return;
+    }
     if (r->series_count++ < SERIES_MOST)
         c->number = fv_transcript_series(
             r->transcript, label, unit_of(r->import, member), fv_import_text(r->import, member->about),
@@ -252,7 +261,7 @@ static void make_channel(struct fv_import_rank *r, struct fv_import_stream *s, c
     c->adds = value == OTF2_METRIC_VALUE_RELATIVE;
     c->slot = thread_of(r, s, m);
     c->factor = factor_of(member);
-    if (is_whole && value != OTF2_METRIC_VALUE_ABSOLUTE && c->slot != FV_NONE && c->factor &&
+    if (r->transcript && is_whole && value != OTF2_METRIC_VALUE_ABSOLUTE && c->slot != FV_NONE && c->factor &&
         class->occurrence != OTF2_METRIC_ASYNCHRONOUS) {
         name_counter(r->import, member, name, sizeof(name));
         c->number = fv_transcript_counter(r->transcript, name, class->occurrence == OTF2_METRIC_SYNCHRONOUS_STRICT);

@@ -413,8 +413,7 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
 
 #define LATEST_NS (UINT64_C(1) << 60) /* what is later is damaged */
 
-/* Ticks of the archive as ns after its global offset. */
-static uint64_t ns_of(const struct fv_import *import, uint64_t ticks)
+uint64_t fv_import_ns(const struct fv_import *import, uint64_t ticks)
 {
     uint64_t after = ticks > import->offset ? ticks - import->offset : 0;
     unsigned __int128 ns = after;
@@ -427,7 +426,7 @@ static uint64_t ns_of(const struct fv_import *import, uint64_t ticks)
 static struct fv_heap_item next_of(const struct fv_import *import, struct fv_import_stream *s, uint32_t slot)
 {
     const struct fv_record *m = fv_import_stream_peek(s);
-    uint64_t ns = m ? ns_of(import, m->time_ns) : UINT64_MAX;
+    uint64_t ns = m ? fv_import_ns(import, m->time_ns) : UINT64_MAX;
 
     return (struct fv_heap_item){ ns > s->now ? ns : s->now, 0, slot };
 }
@@ -451,13 +450,14 @@ void fv_import_rank_open(struct fv_import_rank *r)
     const struct fv_import_rank_def *def = &r->import->ranks[r->rank];
 
     r->program = FV_NONE;
-    r->stream_count = def->location_count + (r->transcript ? def->recorder_count : 0);
+    r->takes_metrics = r->transcript || r->import->series;
+    r->stream_count = def->location_count + (r->takes_metrics ? def->recorder_count : 0);
     r->streams = fv_xcalloc((size_t)r->stream_count + 1, sizeof(*r->streams));
     for (uint32_t i = def->location_count; i < r->stream_count; i++)
         open_recorder(r, i, def->recorders[i - def->location_count]);
     for (uint32_t i = 0; i < def->location_count; i++) {
         fv_import_stream_open(r->import, def->locations[i], &r->streams[i]);
-        r->streams[i].reads_metrics = r->transcript != NULL;
+        r->streams[i].reads_metrics = r->takes_metrics;
         if (!i && r->survey)
             r->streams[0].now = r->survey->first_ns;
         if (r->locations)
@@ -500,7 +500,7 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
         if (time_ns != UINT64_MAX && fv_import_in_run(r, ns) > time_ns)
             break;
         const struct fv_record *m = &s->ahead[s->next];
-        FV_IMPORT_ODD(r->import, backward, ns_of(r->import, m->time_ns) < s->now);
+        FV_IMPORT_ODD(r->import, backward, fv_import_ns(r->import, m->time_ns) < s->now);
         s->now = ns;
         if (FV_UNLIKELY(++r->steps % WATCHED == 0))
             watch(r);

@@ -213,7 +213,8 @@ struct fv_import {
     struct fv_def_map numbers;          /* of this process's definitions in those of all */
     struct fv_import_oddities oddities; /* of this process; of all, once rank files are made */
     struct fv_import_watch watch;
-    uint32_t short_ranks; /* of which a later pass could not read all */
+    const struct fv_import_series *series; /* who takes metrics, if no transcript does; NULL: nobody */
+    uint32_t short_ranks;                  /* of which a later pass could not read all */
 };
 
 /* Counted in the first pass. */
@@ -382,6 +383,7 @@ struct fv_import_rank {
     uint32_t program;                   /* string: its name; FV_NONE */
     uint64_t steps;                     /* so far: events, and metrics */
     bool is_quiet;                      /* no progress */
+    bool takes_metrics;
     bool failed, ended;
 };
 void fv_import_rank_open(struct fv_import_rank *rank);
@@ -391,6 +393,9 @@ bool fv_import_rank_close(struct fv_import_rank *rank);
 /* For import_threads.c: at the thread's time; numbers of this process in those of all, once these are known. */
 void fv_import_put(struct fv_import_rank *rank, struct fv_import_stream *stream, struct fv_record record);
 /* ns of the archive as the definitions' clocks have them. */
+/* Ticks of the archive as ns after its global offset; and what is added to these, of a rank, in the run. */
+uint64_t fv_import_ns(const struct fv_import *import, uint64_t ticks);
+int64_t fv_import_base(const struct fv_merge *merge, uint32_t rank);
 uint64_t fv_import_in_run(const struct fv_import_rank *rank, uint64_t ns);
 uint32_t fv_import_in_all(const struct fv_import_rank *rank, const struct fv_numbers *numbers, uint32_t own);
 /* Likewise; FV_NONE, which it may be, is of what is not defined. */

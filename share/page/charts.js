@@ -219,16 +219,7 @@ function squareSide(rows, columns) {
   return side >= SQUARE.least && rows * side <= 2 * SQUARE.width ? side : 0;
 }
 
-/* Numbers of rows or columns beside a picture, as many as there is room for. */
-function numbered(c, count, long, least, write) {
-  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find(of => (of * long) / count >= least) || count;
-
-  c.fillStyle = colours("quiet");
-  for (let i = 0; i < count; i += step) write(String(i), ((i + 0.5) * long) / count);
-}
-
-/* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. lasts: s, where columns are the time of the run. isNumbered: rows and columns are ranks. */
-const NUMBERS = { left: 40, top: 18 };
+/* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. lasts: s, where columns are the time of the run. */
 function heat(
   told,
   rows,
@@ -236,24 +227,10 @@ function heat(
   value,
   marks,
   pick,
-  { ends = ["0 %", "100 %"], lasts = 0, palette = shade, side = 0, isNumbered = false } = {},
+  { ends = ["0 %", "100 %"], lasts = 0, palette = shade, side = 0 } = {},
 ) {
-  const height = side ? rows * side : Math.max(Math.min(rows * 14, 320), 60),
-    margin = isNumbered ? NUMBERS : { left: 0, top: 0 };
-  const draw = (c, wideAll) => {
-    const width = wideAll - margin.left;
-
-    if (isNumbered) {
-      c.textAlign = "right";
-      c.textBaseline = "middle";
-      numbered(c, rows, height, 14, (text, y) => c.fillText(text, margin.left - 6, margin.top + y));
-      c.textAlign = "center";
-      numbered(c, columns, width, 34, (text, x) => c.fillText(text, margin.left + x, margin.top / 2));
-      c.translate(margin.left, margin.top);
-    }
-    cells(c, width);
-  };
-  const cells = (c, width) => {
+  const height = side ? rows * side : Math.max(Math.min(rows * 14, 320), 60);
+  const draw = (c, width) => {
     const steps = Array.from({ length: 65 }, (_, step) => palette(step / 64));
     const tall = Math.min(rows, height),
       wide = Math.min(columns, Math.floor(width));
@@ -321,11 +298,9 @@ function heat(
   );
 
   const place = (at, long, count) => Math.min(Math.max(Math.floor((at / long) * count), 0), count - 1);
-  const picture = canvas(height + margin.top, told, draw, (x, y, width) =>
-    pick(place(y - margin.top, height, rows), place(x - margin.left, width - margin.left, columns)),
-  );
+  const picture = canvas(height, told, draw, (x, y, width) => pick(place(y, height, rows), place(x, width, columns)));
 
-  if (side) picture.style.width = columns * side + margin.left + "px"; /* cells are squares */
+  if (side) picture.style.width = columns * side + "px"; /* cells are squares */
   if (lasts)
     dragged(picture, (from, to) =>
       selection.selectStretch((from / picture.clientWidth) * lasts, (to / picture.clientWidth) * lasts),
@@ -361,31 +336,4 @@ function timeHeat(tables) {
         { lasts },
       )
     : null;
-}
-
-/* Who sent how much to whom. */
-function matrixHeat(matrix) {
-  if (!matrix.rows || !matrix.has("from")) return null;
-  let most = 0,
-    size = 0;
-  const cells = new Map();
-
-  for (let row = 0; row < matrix.rows; row++) {
-    const from = matrix.get("from", row),
-      to = matrix.get("to", row),
-      sent = matrix.get("bytes", row);
-
-    size = Math.max(size, from + 1, to + 1);
-    most = Math.max(most, sent);
-    cells.set(from * 1e6 + to, sent);
-  }
-  return heat(
-    "bytes sent: senders from top to bottom, receivers from left to right",
-    size,
-    size,
-    (from, to) => (most && cells.has(from * 1e6 + to) ? cells.get(from * 1e6 + to) / most : null),
-    () => (selection.get("rank") === null ? [] : [[selection.get("rank")]]),
-    row => selection.toggle("rank", row),
-    { ends: ["0 B", bytes(most)], side: squareSide(size, size), isNumbered: true },
-  );
 }

@@ -1,4 +1,4 @@
-/* In page.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where time goes by call path: a flame graph from the root down, and who calls a function and whom it calls. Of samples, and of functions that
  * the compiler instrumented. */
@@ -69,20 +69,28 @@ function callTree(table, columns) {
   };
 }
 
+/* tree: { id, title, of, known }, and where colours and the choice are others than the page's: colour(node), choose(node). */
 class Flame {
-  constructor(table, tree) {
+  constructor(root, tree) {
     this.tree = tree;
-    this.root = this.focus = callTree(table, tree.columns);
+    this.root = this.focus = root;
     this.frames = [];
-    this.place = make("div");
+    this.above = [];
     this.words = make("p", { class: "note", role: "status" });
     this.around = make("div", { class: "beside" });
+    this.picture = canvas(
+      () => this.rows * FRAME + 2,
+      tree.title + ": callers above, callees below; the width is the time. The table of the call tree has the numbers",
+      (c, width) => this.draw(c, width),
+      (x, y) => this.pick(x, y),
+    );
+    this.picture.addEventListener("mousemove", event => this.tell(this.at(event.offsetX, event.offsetY)));
     this.element = make(
       "section",
       { id: tree.id, "aria-label": `Flame graph: ${tree.title}` },
       make("h3", null, tree.title),
       make("p", { class: "tools" }, make("button", { type: "button", onclick: () => this.zoom(this.root) }, "all")),
-      make("figure", null, this.place, this.words),
+      make("figure", null, this.picture, this.words),
       this.around,
     );
     selection.onChange(() => this.drawAround());
@@ -90,49 +98,58 @@ class Flame {
     this.zoom(this.root);
   }
 
+  /* Another tree; what was looked at is, if it has that, too. */
+  replace(root) {
+    const names = [];
+    let node = root;
+
+    for (let at = this.focus; at && at !== this.root; at = at.parent) names.unshift(at.name);
+    for (const name of names) node = node && node.children.find(child => child.name === name);
+    this.root = root;
+    this.drawAround();
+    this.zoom(node || root);
+  }
+
   depth(node) {
     return node.children.reduce((most, child) => Math.max(most, this.depth(child) + 1), 0);
   }
 
-  /* The rows above the focus, then its part of the tree. */
+  get rows() {
+    return Math.max(Math.min(this.above.length + this.depth(this.focus), DEEPEST), 1);
+  }
+
   zoom(node) {
-    const above = [];
-
     this.focus = node;
-    for (let at = node; at; at = at.parent || (at === this.root ? null : this.root)) above.unshift(at);
-    const rows = Math.min(above.length + this.depth(node), DEEPEST);
-    const told =
-      this.tree.title +
-      ": callers above, callees below; the width is the time. The table of the call tree has the numbers";
-    const draw = (c, width) => {
-      this.frames = [];
-      c.textBaseline = "middle";
-      above.forEach((of, row) => this.frame(c, of, 0, width, row));
-      let y = above.length;
-      for (let level = [[node, 0, width]]; level.length && y < DEEPEST; y++) {
-        const next = [];
-
-        for (const [of, left, wide] of level) {
-          let x = left;
-
-          for (const child of of.children) {
-            const share = of.time ? (child.time / of.time) * wide : 0;
-
-            if (share >= NARROW) {
-              this.frame(c, child, x, share, y);
-              next.push([child, x, share]);
-            }
-            x += share;
-          }
-        }
-        level = next;
-      }
-    };
-    const element = canvas(rows * FRAME + 2, told, draw, (x, y) => this.pick(x, y));
-
-    element.addEventListener("mousemove", event => this.tell(this.at(event.offsetX, event.offsetY)));
-    this.place.replaceChildren(element);
+    this.above = [];
+    for (let at = node; at; at = at.parent || (at === this.root ? null : this.root)) this.above.unshift(at);
+    this.picture.dispatchEvent(new Event("redraw"));
     this.tell(node);
+  }
+
+  /* The rows above the focus, then its part of the tree. */
+  draw(c, width) {
+    this.frames = [];
+    c.textBaseline = "middle";
+    this.above.forEach((of, row) => this.frame(c, of, 0, width, row));
+    let y = this.above.length;
+    for (let level = [[this.focus, 0, width]]; level.length && y < DEEPEST; y++) {
+      const next = [];
+
+      for (const [of, left, wide] of level) {
+        let x = left;
+
+        for (const child of of.children) {
+          const share = of.time ? (child.time / of.time) * wide : 0;
+
+          if (share >= NARROW) {
+            this.frame(c, child, x, share, y);
+            next.push([child, x, share]);
+          }
+          x += share;
+        }
+      }
+      level = next;
+    }
   }
 
   frame(c, node, left, wide, row) {
@@ -140,8 +157,8 @@ class Flame {
       kind = node.mpi > 0.5 ? "mpi" : node.sync > 0.5 ? "threads" : "compute",
       chosen = node.name === selection.get("function");
 
-    c.globalAlpha = chosen ? 0.55 : 0.22;
-    c.fillStyle = colours(chosen ? "accent" : kind);
+    c.globalAlpha = chosen ? 0.55 : this.tree.colour ? 0.4 : 0.22;
+    c.fillStyle = chosen ? colours("accent") : this.tree.colour ? this.tree.colour(node) : colours(kind);
     c.fillRect(left, top, Math.max(wide - 1, 0.5), FRAME - 1);
     c.globalAlpha = 1;
     this.frames.push({ node, left, top, wide });
@@ -165,8 +182,13 @@ class Flame {
     const node = this.at(x, y);
 
     if (!node) return;
-    if (node !== this.root && selection.get("function") !== node.name) selection.toggle("function", node.name);
+    if (node !== this.root && selection.get("function") !== node.name) this.choose(node);
     this.zoom(node);
+  }
+
+  choose(node) {
+    if (this.tree.choose) this.tree.choose(node);
+    else selection.toggle("function", node.name);
   }
 
   tell(node) {
@@ -250,5 +272,5 @@ class Flame {
 function flame(tables, name) {
   const table = tables.get(name);
 
-  return table && table.rows ? new Flame(table, TREES[name]).element : null;
+  return table && table.rows ? new Flame(callTree(table, TREES[name].columns), TREES[name]).element : null;
 }

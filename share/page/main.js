@@ -58,7 +58,7 @@ const SUBJECTS = [
   {
     title: "Communication",
     tables: ["matrix", "communicators", "grids", "size_classes", "sizes_sent", "sizes_received"],
-    charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables), messageSizes(tables.get("size_classes"))],
+    charts: tables => [matrixOf(tables.get("matrix")), nodeView(tables), messageSizes(tables.get("size_classes"))],
   },
   {
     title: "Waiting and computing",

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi view: what the server has of a trace (src/viewer/viewer.h), for the stretch of time and the rows that are looked at. */
 
-const NAMES_WIDE = 96,
+const NAMES_WIDE = 120,
   AXIS_TALL = 20,
   MAP_TALL = 44,
   LEAST_ROW = 2 /* pixels: more rows than that are merged */,
@@ -11,8 +11,12 @@ const NAMES_WIDE = 96,
 
 const viewToken = new URLSearchParams(location.search).get("token") || "";
 
-async function ask(path, values) {
-  const answer = await fetch(path + "?" + new URLSearchParams({ ...values, token: viewToken }));
+/* `body`: what is posted. */
+async function ask(path, values, body) {
+  const answer = await fetch(
+    path + "?" + new URLSearchParams({ ...values, token: viewToken }),
+    body === undefined ? {} : { method: "POST", body },
+  );
 
   if (!answer.ok) throw new Error((await answer.text()).trim());
   return answer;
@@ -35,9 +39,9 @@ async function loadAbout() {
 }
 
 /* Arrays as the server lays them out. */
-async function loadTiles({ from, to, count, first, rows, merge }) {
-  const data = await (await ask("tiles", { from, to, count, first, rows, merge })).arrayBuffer(),
-    lines = Math.ceil(rows / merge),
+async function loadTiles({ from, to, count, first, merge, text }) {
+  const lines = text.split(";").length,
+    data = await (await ask("tiles", { from, to, count }, text)).arrayBuffer(),
     all = lines * count;
 
   return {
@@ -55,17 +59,7 @@ async function loadSlices(row, from, to, least) {
   return {
     leftOut: left_out,
     slices: slices
-      .map(([begin, ns, wait, region, depth, context, cause, sampled]) => ({
-        begin,
-        ns,
-        wait,
-        region,
-        depth,
-        context,
-        cause,
-        sampled,
-        row,
-      }))
+      .map(slice => callOf([...slice.slice(0, 8), row, slice[8]]))
       .sort((a, b) => a.depth - b.depth || a.begin - b.begin),
   };
 }
@@ -121,14 +115,11 @@ class View {
       "aria-label": "The whole run; the part that is shown is marked",
     });
     this.told = make("p", { id: "told", class: "note", role: "status", "aria-live": "polite" });
-    this.sums = make("tbody");
-    this.details = make(
-      "div",
-      { id: "details" },
-      make("p", { class: "note" }, "A click on the timeline shows what was there."),
-    );
+    this.rows = new Rows(this);
+    this.overlays = new Overlays(this);
+    this.charts = new Charts(this);
+    this.details = new Details(this);
     this.loads = new Latest(() => this.load());
-    this.counts = new Latest(() => this.count());
     this.readAddress();
   }
 
@@ -144,8 +135,12 @@ class View {
   rowAt(y) {
     return Math.floor(this.firstRow + (y - this.top) / this.rowTall);
   }
+  /* Of a row, in whatever line it is; NaN: in none. */
+  yOf(row) {
+    return this.rows.lineOf[row] < 0 ? NaN : this.y(this.rows.lineOf[row]) + this.rowTall / 2;
+  }
   get rowsShown() {
-    return Math.min(this.about.rows.length, Math.ceil((this.tall - this.top) / this.rowTall) + 1);
+    return Math.min(this.rows.lines.length, Math.ceil((this.tall - this.top) / this.rowTall) + 1);
   }
   get merge() {
     return Math.max(1, Math.ceil(LEAST_ROW / this.rowTall));
@@ -154,15 +149,16 @@ class View {
   /* ---- moving ---- */
 
   readAddress() {
-    const [, from, to, row, tall] = (location.hash.match(/^#([\d.]+)-([\d.]+),([\d.]+),([\d.]+)$/) || []).map(Number);
+    const [, from, to, row, tall] = (address.place.match(/^([\d.]+)-([\d.]+),([\d.]+),([\d.]+)$/) || []).map(Number);
 
     if (to > from) Object.assign(this, { from, to, firstRow: row, rowTall: tall });
     this.isFit = !(to > from);
   }
   /* All rows in the height that there is. */
   fitRows() {
+    this.isFit = true;
     this.firstRow = 0;
-    this.rowTall = Math.min(Math.max((this.tall - this.top) / this.about.rows.length, 0.05), 60);
+    this.rowTall = Math.min(Math.max((this.tall - this.top) / this.rows.lines.length, 0.05), 60);
   }
   go(from, to, firstRow = this.firstRow, rowTall = this.rowTall) {
     const span = this.about.span_ns,
@@ -170,10 +166,11 @@ class View {
       begin = Math.min(Math.max(from, 0), span - width),
       shown = (this.tall - this.top) / rowTall;
 
+    this.isFit = this.isFit && firstRow === this.firstRow && rowTall === this.rowTall;
     this.from = begin;
     this.to = begin + width;
     this.rowTall = rowTall;
-    this.firstRow = Math.min(Math.max(firstRow, 0), Math.max(this.about.rows.length - shown, 0));
+    this.firstRow = Math.min(Math.max(firstRow, 0), Math.max(this.rows.lines.length - shown, 0));
     this.changed();
   }
   zoom(factor, at = (this.from + this.to) / 2) {
@@ -191,17 +188,70 @@ class View {
     this.go(this.from, this.to, row - (y - this.top) / tall, tall);
   }
   changed() {
-    const place =
-      "#" +
-      [Math.round(this.from) + "-" + Math.round(this.to), this.firstRow.toFixed(2), this.rowTall.toFixed(3)].join(",");
-
     clearTimeout(this.later);
     this.later = setTimeout(() => {
-      history.replaceState(null, "", place);
-      this.counts.ask();
+      this.writePlace();
+      this.bench.age();
     }, 200);
     this.draw();
     this.loads.ask();
+  }
+  writePlace() {
+    address.place = [
+      Math.round(this.from) + "-" + Math.round(this.to),
+      this.firstRow.toFixed(2),
+      this.rowTall.toFixed(3),
+    ].join(",");
+    address.write();
+  }
+  /* The server's first and rows; `only`, where these do not follow each other. */
+  get rowsInView() {
+    const first = Math.max(0, Math.floor(this.firstRow)),
+      seen = this.rows.seen(first, this.rowsShown),
+      only = rangesOf(seen),
+      all = { first: seen[0] || 0, rows: seen.length };
+
+    return /,/.test(only) && only.length < ONLY_LONGEST ? { ...all, only } : all;
+  }
+  goToRow(row) {
+    const shown = (this.tall - this.top) / this.rowTall;
+
+    this.rows.reveal(row);
+    this.go(this.from, this.to, this.rows.lineOf[row] - shown / 2);
+  }
+  /* From a row to another one. */
+  goToRows(first, end) {
+    const lines = [...this.rows.lineOf.slice(first, end)].filter(line => line >= 0),
+      least = Math.min(...lines),
+      tall = Math.min(Math.max((this.tall - this.top) / (Math.max(...lines) + 1 - least), 0.05), 60);
+
+    if (lines.length) this.go(this.from, this.to, least, tall);
+  }
+  goToTime(ns) {
+    const half = (this.to - this.from) / 2;
+
+    this.go(ns - half, ns + half);
+  }
+  /* The call in the middle, its row in view and tall enough to show it. */
+  goToCall(slice) {
+    this.rows.reveal(slice.row);
+    const tall = Math.max(this.rowTall, NAMED_ROW + 6),
+      line = this.rows.lineOf[slice.row],
+      shown = (this.tall - this.top) / tall,
+      isSeen = line >= this.firstRow && line + 1 <= this.firstRow + shown;
+
+    this.select(slice);
+    this.go(
+      slice.begin - slice.ns,
+      slice.begin + 2 * Math.max(slice.ns, 1),
+      isSeen && tall === this.rowTall ? this.firstRow : line - shown / 2,
+      tall,
+    );
+  }
+  async goToLongest(region, window) {
+    const { calls } = await askJson("calls", { ...window, region, count: 1 });
+
+    if (calls.length) this.goToCall(callOf(calls[0]));
   }
 
   /* ---- what is looked at ---- */
@@ -210,19 +260,35 @@ class View {
     const { from, to } = this,
       merge = this.merge,
       first = Math.floor(Math.floor(this.firstRow) / merge) * merge,
-      rows = Math.min(this.rowsShown + merge, this.about.rows.length - first),
+      lines = Math.min(this.rowsShown + merge, this.rows.lines.length - first),
       count = Math.max(64, Math.min(Math.round(this.wide), 4096));
 
-    this.tiles = await loadTiles({ from, to, count, first, rows, merge });
-    const slices = new Map();
-    if (this.rowTall >= NAMED_ROW)
-      for (let row = first; row < first + rows; row++)
-        slices.set(row, await loadSlices(row, from, to, Math.floor((to - from) / this.wide / 2)));
-    this.slices = slices;
+    if (lines <= 0) {
+      this.tiles = null;
+      this.slices = new Map();
+      this.draw();
+      return;
+    }
+    this.tiles = await loadTiles({ from, to, count, first, merge, text: this.rows.text(first, lines, merge) });
+    this.draw();
+    this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines));
     this.messages =
       this.showsMessages && this.about.messages ? await this.loadMessages(from, to) : { messages: [], left_out: 0 };
+    await this.overlays.load(from, to, (to - from) / this.wide);
+    await this.charts.load(from, to, count);
     this.draw();
     this.tell();
+    this.rows.showNote();
+  }
+  /* Of lines that are tall enough, and one row each. */
+  async loadOpenRows(lines) {
+    const { from, to } = this,
+      slices = new Map();
+
+    if (this.rowTall >= NAMED_ROW)
+      for (const { group, rows } of lines)
+        if (!group) slices.set(rows[0], await loadSlices(rows[0], from, to, Math.floor((to - from) / this.wide / 2)));
+    return slices;
   }
   async loadMessages(from, to) {
     const { messages, left_out } = await askJson("messages", { from, to });
@@ -239,69 +305,22 @@ class View {
       })),
     };
   }
-  async count() {
-    const first = Math.max(0, Math.floor(this.firstRow)),
-      rows = Math.min(this.rowsShown, this.about.rows.length - first),
-      { regions } = await askJson("sums", { from: this.from, to: this.to, first, rows }),
-      all = (this.to - this.from) * rows;
-
-    regions.sort((a, b) => b[3] - a[3]);
-    this.sums.replaceChildren(
-      ...regions.slice(0, 200).map(([number, n, inclusive, own, longest, wait, sampled]) => {
-        const region = this.about.regions[number],
-          about = sampled ? "~" : "",
-          key = make("i", { class: "key" });
-
-        key.style.background = this.palette.region(number);
-        return make(
-          "tr",
-          null,
-          make(
-            "td",
-            { class: "left" },
-            key,
-            make(
-              "button",
-              { class: "pick", onclick: () => this.find(number), title: "go to the longest one" },
-              region.name,
-            ),
-          ),
-          ...[
-            about + seconds(own / 1e9),
-            about + percent(own / all),
-            about + seconds(inclusive / 1e9),
-            n ? count(n) : "",
-            seconds(longest / 1e9),
-            wait ? seconds(wait / 1e9) : "",
-          ].map(cell => make("td", null, cell)),
-        );
-      }),
-    );
-  }
-  /* The longest call of a region in the rows that are shown. */
-  async find(number) {
-    const first = Math.max(0, Math.floor(this.firstRow));
-    let best = null;
-
-    for (let row = first; row < Math.min(first + this.rowsShown, this.about.rows.length); row++)
-      for (const slice of (await loadSlices(row, this.from, this.to, best ? best.ns : 0)).slices)
-        if (slice.region === number && (!best || slice.ns > best.ns)) best = slice;
-    if (!best) return;
-    this.select(best);
-    this.go(best.begin - best.ns, best.begin + 2 * best.ns);
-  }
   tell() {
     const words = ["shown: " + seconds((this.to - this.from) / 1e9) + " from " + seconds(this.from / 1e9)],
       leftOut = [...this.slices.values()].reduce((sum, { leftOut: n }) => sum + n, 0);
 
-    if (this.merge > 1) words.push("each line is the mean of " + this.merge + " rows");
+    if (this.merge > 1) words.push("more rows than there is room for: each line is the mean of " + this.merge);
     if (leftOut) words.push(plural(leftOut, "short call") + " not drawn by themselves: zoom in");
     if (this.messages.messages.length + this.messages.left_out > MOST_LINES)
       words.push(
         plural(this.messages.messages.length + this.messages.left_out, "message") +
           " here: zoom in to see them as lines",
       );
-    this.told.textContent = words.join("; ");
+    this.told.textContent = [...words, ...this.overlays.words()].join("; ");
+  }
+  /* Until something else is told. */
+  tellShortly(words) {
+    this.told.textContent = words;
   }
 
   /* ---- the picture ---- */
@@ -314,8 +333,12 @@ class View {
       });
   }
   paint() {
-    const c = context(this.canvas),
-      picture = c.picture,
+    this.paintOn(context(this.canvas));
+    this.paintMap();
+    this.charts.paint();
+  }
+  paintOn(c) {
+    const { picture } = c,
       offset = NAMES_WIDE;
 
     this.wide = c.wide - offset;
@@ -328,12 +351,14 @@ class View {
     picture.rect(0, 0, this.wide, this.tall);
     picture.clip();
     paintGrid(picture, this, this.palette);
-    if (this.tiles) paintTiles(picture, this.tiles, this, this.palette);
+    if (this.tiles) (c.isVector ? paintTiles : drawTiles)(picture, this.tiles, this, this.palette);
     for (const [row, { slices }] of this.slices)
       if (slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
     if (this.messages.messages.length && this.messages.messages.length + this.messages.left_out <= MOST_LINES)
       paintMessages(picture, this.messages.messages, this, this.palette);
+    this.overlays.paint(picture, this.palette);
     paintAxis(picture, this, this.palette);
+    this.overlays.paintLabels(picture, this.palette);
     if (this.drag) {
       picture.fillStyle = this.palette.accent;
       picture.globalAlpha = 0.25;
@@ -346,8 +371,7 @@ class View {
       picture.globalAlpha = 1;
     }
     picture.restore();
-    paintNames(picture, this, this.palette, this.about.rows, this.merge);
-    this.paintMap();
+    paintLineNames(picture, this, this.palette);
   }
   paintMap() {
     const c = context(this.map),
@@ -366,7 +390,7 @@ class View {
     c.picture.fillStyle = this.palette.raised;
     c.picture.fillRect(0, 0, c.wide, c.tall);
     c.picture.translate(NAMES_WIDE, 0);
-    if (this.whole) paintTiles(c.picture, this.whole, view, this.palette);
+    if (this.whole) drawTiles(c.picture, this.whole, view, this.palette);
     c.picture.strokeStyle = this.palette.accent;
     c.picture.lineWidth = 2;
     c.picture.strokeRect(view.x(this.from), 1, Math.max(view.x(this.to) - view.x(this.from), 2), c.tall - 2);
@@ -374,8 +398,12 @@ class View {
 
   /* ---- what is pointed at ---- */
 
+  groupAt(y) {
+    return y > this.top && this.rows.lines[this.rowAt(y)] ? this.rows.lines[this.rowAt(y)].group : null;
+  }
   sliceAt(x, y) {
-    const row = this.rowAt(y),
+    const line = this.rows.lines[this.rowAt(y)],
+      row = line && !line.group ? line.rows[0] : -1,
       time = this.at(x),
       here = ((this.slices.get(row) || {}).slices || []).filter(
         slice => slice.begin <= time && time <= slice.begin + slice.ns,
@@ -383,47 +411,14 @@ class View {
 
     if (!here.length) return null;
     const deep = Math.max(...this.slices.get(row).slices.map(slice => slice.depth + 1)),
-      depth = Math.floor(((y - this.y(row)) / (this.rowTall - 2)) * deep);
+      depth = Math.floor(((y - this.y(this.rows.lineOf[row])) / (this.rowTall - 2)) * deep);
     return here.find(slice => slice.depth === depth) || here[here.length - 1];
   }
-  async select(slice) {
+  select(slice) {
     this.selected = slice;
+    this.overlays.select(slice);
     this.draw();
-    if (!slice) return;
-    const region = this.about.regions[slice.region],
-      row = this.about.rows[slice.row],
-      lines = [
-        rowName(row) + " on " + row.host,
-        seconds(slice.ns / 1e9) + " from " + tick(slice.begin, 1),
-        slice.sampled ? "by samples of the CPU clock" : null,
-        slice.wait ? "waited for " + seconds(slice.wait / 1e9) : null,
-      ],
-      path = slice.context === null ? [] : (await askJson("path", { context: slice.context })).path;
-
-    this.details.replaceChildren(
-      make("h2", null, region.name),
-      ...lines.filter(line => line).map(line => make("p", null, line)),
-      slice.cause === null
-        ? null
-        : make(
-            "p",
-            null,
-            "for ",
-            make("button", { onclick: () => this.goToRow(slice.cause) }, rowName(this.about.rows[slice.cause])),
-          ),
-      make(
-        "ol",
-        { class: "path" },
-        ...path.map(([name, file, line]) =>
-          make("li", null, name + (file ? "  " + file.replace(/.*\//, "") + (line ? ":" + line : "") : "")),
-        ),
-      ),
-    );
-  }
-  goToRow(row) {
-    const shown = (this.tall - this.top) / this.rowTall;
-
-    this.go(this.from, this.to, row - shown / 2);
+    this.details.show(slice);
   }
 }
 

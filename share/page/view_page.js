@@ -66,7 +66,8 @@ function takeMouse(view) {
       { drag } = view;
 
     view.drag = null;
-    if (drag && Math.abs(x - drag.x) > 4) view.go(view.at(Math.min(x, drag.x)), view.at(Math.max(x, drag.x)));
+    if (x < 0 && view.groupAt(y)) view.rows.toggle(view.groupAt(y));
+    else if (drag && Math.abs(x - drag.x) > 4) view.go(view.at(Math.min(x, drag.x)), view.at(Math.max(x, drag.x)));
     else view.select(view.sliceAt(x, y));
   });
   view.map.addEventListener("pointerdown", event => {
@@ -77,68 +78,60 @@ function takeMouse(view) {
   });
 }
 
-function takeKeys(view) {
-  document.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.altKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
-      return;
-    for (const [, , does] of VIEW_KEYS)
-      if (does[event.key]) {
-        event.preventDefault();
-        does[event.key](view);
-      }
-    if (event.key === "?") document.getElementById("help").open = !document.getElementById("help").open;
-  });
-}
-
-function helpOf() {
-  return make(
-    "details",
-    { id: "help" },
-    make("summary", null, "Keys and mouse (?)"),
-    make(
-      "table",
-      null,
-      make(
-        "tbody",
-        null,
-        ...[
-          ...VIEW_KEYS,
-          ["wheel", "move over the rows; with Shift in time; with Ctrl zoom; with Alt taller rows"],
-          ["drag", "zoom to what is chosen"],
-          ["click", "what was there, and where it was called"],
-        ].map(([keys, what]) =>
-          make("tr", null, make("td", { class: "left" }, keys), make("td", { class: "left" }, what)),
-        ),
-      ),
-    ),
-  );
-}
-
 function legendOf(view) {
+  const entry = (colour, words) => {
+    const key = make("i", { class: "key" });
+
+    key.style.background = colour;
+    return make("span", null, key, words);
+  };
+
   return make(
     "p",
     { class: "legend" },
     ...view.about.classes
       .map((of, i) => [of, view.palette.classes[i], view.about.regions.some(region => region.class === i && region.ns)])
       .filter(([, , any]) => any)
-      .map(([of, colour]) => {
-        const key = make("i", { class: "key" });
-
-        key.style.background = colour;
-        return make("span", null, key, of.about);
-      }),
+      .map(([of, colour]) => entry(colour, of.about)),
+    ...colourRules.all.filter(({ name }) => name).map(({ colour, name }) => entry(colour, name)),
   );
 }
 
-const SUM_HEADS = ["function", "time itself", "of all", "with callees", "calls", "longest", "waiting"];
+const PANEL_COMMANDS = [
+  ["/", "commands, functions, rows and times", { "/": view => view.palettes.open(), g: view => view.palettes.open() }],
+  ["?", "this list", { "?": view => view.help.showModal() }],
+  [
+    "n, p",
+    "next, previous call of what is looked for",
+    { n: view => view.find.step(1), p: view => view.find.step(-1) },
+  ],
+  ["Esc", "nothing is selected", { Escape: view => (selection.choose(null), view.select(null)) }],
+  [
+    "b",
+    "keep this place with a note",
+    { b: view => (view.bench.show("marks"), document.getElementById("mark-note").focus()) },
+  ],
+];
+const PLAIN_COMMANDS = [
+  ["go to the slowest call of what is looked for", view => (view.bench.show("find"), view.find.slowest())],
+  ["copy the address of this view", copyLink],
+  ["save the picture as SVG", saveSvg],
+  ["save the picture as PNG", savePng],
+  ["all panels where they were at first", view => (view.bench.usual(), view.bench.changed())],
+];
 
-async function showView() {
-  const about = await loadAbout(),
-    view = new View(about);
+function addAllCommands(view, panels) {
+  addCommands(VIEW_KEYS);
+  [ROW_COMMANDS, OVERLAY_COMMANDS, SERIES_COMMANDS, COLOUR_COMMANDS].forEach(addCommands);
+  addCommands(PANEL_COMMANDS);
+  panels.forEach(({ name, title }, i) =>
+    commands.push({ keys: [String(i + 1)], words: "panel: " + title, does: () => view.bench.show(name, true) }),
+  );
+  for (const [words, does] of PLAIN_COMMANDS) commands.push({ keys: [], words, does });
+}
 
-  document.title = about.title + " - fvmpi view";
-  document.getElementById("title").textContent = about.title;
-  document.getElementById("identity").textContent = [
+function identityOf(about) {
+  return [
     plural(about.rows.length, "row"),
     seconds(about.span_ns / 1e9),
     plural(about.slices, "call"),
@@ -146,37 +139,53 @@ async function showView() {
     plural(about.messages, "message") +
       (about.unmatched ? ", " + plural(about.unmatched, "end") + " without the other" : ""),
   ].join(", ");
-  document
-    .getElementById("view")
-    .append(
+}
+
+async function showView() {
+  const about = await loadAbout(); /* all scripts have run then */
+
+  address.read();
+  colourRules.load();
+  panelRows.all = address.get("rows") === "all";
+  selection.about = about;
+  const view = new View(about),
+    stage = make(
+      "div",
+      { class: "stage" },
       view.map,
+      view.rows.bar(),
       view.canvas,
-      make(
-        "aside",
-        null,
-        view.told,
-        legendOf(view),
-        view.details,
-        make("h2", null, "What the rows do here"),
-        about.samples
-          ? make("p", { class: "note" }, "~: by samples of the CPU clock, an estimate; all else is exact")
-          : null,
-        scrolled(
-          "Functions in the stretch of time that is shown",
-          make(
-            "table",
-            { id: "sums" },
-            make(
-              "thead",
-              null,
-              make("tr", null, ...SUM_HEADS.map((head, i) => make("th", { class: i ? null : "left" }, head))),
-            ),
-            view.sums,
-          ),
-        ),
-        helpOf(),
-      ),
+      view.charts.element,
+      make("div", { class: "status" }, (view.legend = legendOf(view)), view.told),
     );
+
+  document.title = about.title + " - fvmpi view";
+  document.getElementById("title").textContent = about.title;
+  document.getElementById("identity").textContent = identityOf(about);
+  document.getElementById("view").append(stage);
+  view.find = new Find(view);
+  const panels = [
+    new Functions(view),
+    new CallTree(view),
+    new FlamePanel(view),
+    new Messages(view),
+    new Waiting(view),
+    view.find,
+    view.details,
+    new Bookmarks(view),
+  ];
+  addAllCommands(view, panels);
+  view.palettes = new CommandPalette(view);
+  view.help = helpOf();
+  view.colourDialog = new ColourDialog(view);
+  document
+    .getElementById("tools")
+    .append(
+      make("button", { type: "button", onclick: () => view.palettes.open() }, "Commands (Ctrl K)"),
+      make("button", { type: "button", onclick: () => view.help.showModal() }, "Keys (?)"),
+    );
+  view.bench = new Bench(stage, panels);
+  view.canvas.view = view;
   takeMouse(view);
   takeKeys(view);
   await startView(view);
@@ -184,13 +193,32 @@ async function showView() {
 
 async function startView(view) {
   const rows = view.about.rows.length,
-    merge = Math.max(1, Math.ceil(rows / MAP_TALL));
+    merge = Math.max(1, Math.ceil(rows / MAP_TALL)),
+    text = Array.from(
+      { length: Math.ceil(rows / merge) },
+      (_, i) => i * merge + "-" + (Math.min((i + 1) * merge, rows) - 1),
+    ).join(";");
 
+  await view.charts.open();
   view.paint();
   if (view.isFit) view.fitRows();
-  view.whole = await loadTiles({ from: 0, to: view.about.span_ns, count: 512, first: 0, rows, merge });
-  new ResizeObserver(() => view.changed()).observe(view.canvas);
-  addEventListener("hashchange", () => (view.readAddress(), view.changed()));
+  view.whole = await loadTiles({ from: 0, to: view.about.span_ns, count: 512, first: 0, merge, text });
+  if (["wait", "mpi"].includes(view.rows.sort)) await view.rows.sortBy(view.rows.sort);
+  new ResizeObserver(() => {
+    view.tall = view.canvas.clientHeight;
+    if (view.isFit) view.fitRows();
+    view.changed();
+  }).observe(view.canvas);
+  addEventListener("hashchange", () => {
+    address.read();
+    view.readAddress();
+    view.rows.readAddress();
+    view.bench.fromAddress();
+    selection.fromAddress();
+    view.changed();
+  });
+  selection.onChange(() => view.draw());
+  selection.fromAddress();
   matchMedia("(prefers-color-scheme: dark)").addEventListener(
     "change",
     () => ((view.palette = new Palette(view.about)), view.changed()),

@@ -31,11 +31,29 @@ class Palette {
     functions.forEach((region, i) => {
       this.regions[region.number] = functionColour(i);
     });
+    colourRules.apply(this, about);
     for (const name of ["ground", "raised", "line", "text", "quiet", "accent", "wait"]) this[name] = colours(name);
   }
+  /* All others are pale where one is selected. */
   region(number) {
+    return selection.region === null || selection.region === number ? this.own(number) : this.line;
+  }
+  own(number) {
     return this.regions[number] || this.quiet;
   }
+  /* What of a class is not known by region: paler where one of it is selected. */
+  rest(of) {
+    const { region, about } = selection;
+
+    if (region === null) return this.classes[of];
+    return about.regions[region].class === of ? mixed(this.classes[of], this.line) : this.line;
+  }
+}
+
+function mixed(a, b) {
+  const [x, y] = [a, b].map(channels);
+
+  return "rgb(" + x.map((value, i) => Math.round((value + y[i]) / 2)).join(",") + ")";
 }
 
 function functionColour(i) {
@@ -84,7 +102,7 @@ function paintTiles(c, tiles, view, palette) {
           own = k === of ? Math.min(tiles.regionParts[at], part) : 0;
 
         if (own) box(palette.region(most), own);
-        if (part > own) box(palette.classes[k], part - own);
+        if (part > own) box(palette.rest(k), part - own);
       }
       if (tiles.waits[at]) {
         const edge = Math.max(((tall / 4) * tiles.waits[at]) / 255, tall > 6 ? 1 : 0);
@@ -98,7 +116,7 @@ function paintTiles(c, tiles, view, palette) {
 
 /* Of one row, deeper ones below those that they are in. */
 function paintSlices(c, slices, row, view, palette) {
-  const top = view.y(row),
+  const top = view.y(view.rows.lineOf[row]),
     deep = Math.max(...slices.map(slice => slice.depth + 1), 1),
     tall = (view.rowTall - 2) / deep;
 
@@ -147,8 +165,13 @@ function paintMessages(c, messages, view, palette) {
   c.globalAlpha = 0.6;
   c.beginPath();
   for (const m of messages) {
-    c.moveTo(view.x(m.sent), view.y(m.from) + view.rowTall / 2);
-    c.lineTo(view.x(m.received), view.y(m.to) + view.rowTall / 2);
+    const from = view.yOf(m.from),
+      to = view.yOf(m.to);
+
+    if (!(from === to || isNaN(from + to))) {
+      c.moveTo(view.x(m.sent), from);
+      c.lineTo(view.x(m.received), to);
+    }
   }
   c.stroke();
   c.globalAlpha = 1;
@@ -187,24 +210,5 @@ function tick(ns, step) {
   return (ns / 1e9).toFixed(Math.min(decimals, 9)) + " s";
 }
 
-function paintNames(c, view, palette, rows, merge) {
-  const least = 13;
-  let last = -Infinity;
-
-  c.fillStyle = palette.text;
-  for (let row = Math.max(0, Math.floor(view.firstRow)); row < rows.length; row += merge) {
-    const y = view.y(row);
-
-    if (y > view.tall) break;
-    if (y - last < least || y + view.rowTall < view.top) continue;
-    last = y;
-    c.fillText(
-      rowName(rows[row]) + (merge > 1 ? " ..." : ""),
-      4,
-      Math.max(y, view.top) + Math.min(view.rowTall * merge, 14) / 2 + 5,
-    );
-  }
-}
-
-const rowName = ({ rank, thread }) => "rank " + rank + (thread ? ":" + thread : "");
+const rowName = ({ rank, thread }) => "rank " + rank + (thread ? " thread " + thread : "");
 const NO_REGION = 0xffffffff;

@@ -272,10 +272,11 @@ static void find_main_lines(struct fv_analysis *a)
     free(line);
 }
 
-static void follow_graph(struct fv_analysis *a, uint64_t memory)
+static void follow_graph(struct fv_analysis *a, uint64_t memory, bool keeps_path)
 {
     find_main_lines(a);
     a->graph = (struct fv_graph){ .steps = &a->steps,
+                                  .keeps_path = keeps_path,
                                   .groups = &a->groups,
                                   .transport = a->merge->transport,
                                   .memory = memory,
@@ -321,7 +322,7 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     if (good) {
         fv_steps_gather(&a->steps, m->transport);
         a->waits_s = now_s() - begin - a->collect_s;
-        follow_graph(a, WINDOW_PART(options->memory));
+        follow_graph(a, WINDOW_PART(options->memory), options->keeps_path);
         fv_samples_thin(&a->tallies, (uint32_t)m->defs.rank_count);
         fv_tallies_gather(&a->tallies, m->transport);
         if (!m->transport->rank)
@@ -339,4 +340,5 @@ void fv_analysis_release(struct fv_analysis *a)
     fv_steps_release(&a->steps);
     fv_tallies_release(&a->tallies);
     free(a->main_line);
+    free(a->graph.path);
 }

@@ -20,6 +20,7 @@ struct fv_analysis_options {
     void (*progress)(void *context, uint64_t bytes);
     void *progress_context;
     volatile const int *stop; /* set from outside: give up */
+    bool keeps_path;          /* fv_graph.path is wanted */
 };
 
 struct fv_analysis {

@@ -139,9 +139,18 @@ static void put_stretch(struct fv_critical *p, uint32_t way)
     fv_bytes_put(&p->out[p->g->steps->lines[p->line].process], &s, sizeof(s));
 }
 
+static void keep_stretch(struct fv_graph *g, uint32_t line, uint64_t begin_ns, uint64_t end_ns)
+{
+    if (!g->keeps_path || end_ns <= begin_ns)
+        return;
+    FV_GROW(g->path, g->path_room, g->path_count + 1);
+    g->path[g->path_count++] = (struct fv_graph_stretch){ begin_ns, end_ns, line };
+}
+
 static void go_through(struct fv_critical *p, const struct door *d)
 {
     put_stretch(p, d->call);
+    keep_stretch(p->g, p->line, d->time, p->now);
     p->now = d->time;
     p->line = d->cause_line;
     p->call = d->cause_step;
@@ -153,6 +162,7 @@ static void finish(struct fv_critical *p)
     uint64_t begin = p->g->steps->lines[p->line].begin_ns;
 
     put_stretch(p, FV_NONE);
+    keep_stretch(p->g, p->line, begin, p->now);
     p->g->critical_ns = p->end - (p->now < begin ? p->now : begin);
     p->g->switches = p->switches;
 }

@@ -50,7 +50,7 @@ static const char usage[] =
     "      --calling-contexts  write regions and samples as calling contexts, which Vampir shows\n"
     "      --no-analysis  do not look for waiting and its causes (DIR/analysis.json)\n"
     "      --compress  compress the archive, if the OTF2 library can\n"
-    "      --timeline FILE  write what `fvmpi view` shows to FILE, in place of an archive; by one process\n"
+    "      --timeline FILE  write what `fvmpi view` shows to FILE, in place of an archive\n"
     "      --keep      keep the unfinished archive if the merge fails\n"
     "  -q, --quiet     print only errors and what is missing\n"
     "  -v, --verbose   say what is done\n"
@@ -95,6 +95,7 @@ enum {
     OPT_KEEP,
     OPT_TIMELINE,
     OPT_SOURCE,
+    OPT_PROCESSES,
     OPT_VERSION
 };
 
@@ -114,6 +115,7 @@ static int take_option(void *options, int option)
     case OPT_COMPRESS: o->compress = true; return FV_GO_ON;
     case OPT_KEEP: o->keep = true; return FV_GO_ON;
     case OPT_TIMELINE: o->timeline = optarg; return FV_GO_ON;
+    case OPT_PROCESSES: return FV_GO_ON; /* processes_serial.c */
     case OPT_SOURCE: o->source = strtoull(optarg, NULL, 16); return FV_GO_ON;
     case OPT_MEMORY:
         return parse_size(optarg, &o->memory) ? FV_GO_ON : wrong(optarg, "--memory takes a size from 1M, like 256M");
@@ -181,6 +183,7 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { "keep", no_argument, NULL, OPT_KEEP },
         { "timeline", required_argument, NULL, OPT_TIMELINE },
         { "source", required_argument, NULL, OPT_SOURCE },
+        { "processes", required_argument, NULL, OPT_PROCESSES },
         { "quiet", no_argument, NULL, 'q' },
         { "verbose", no_argument, NULL, 'v' },
         { "help", no_argument, NULL, 'h' },
@@ -317,8 +320,8 @@ static bool add_metrics(struct fv_unify *r, const struct fv_merge_file *file, st
     return good;
 }
 
-/* To an archive, with metrics; or to another end of all records. */
-static bool replay_all(struct fv_unify *r, struct fv_sink *end)
+/* `metrics`: of processes and nodes, locations of their own. */
+static bool replay_all(struct fv_unify *r, struct fv_sink *end, struct fv_sink *metrics)
 {
     struct fv_merge *m = &r->merge;
     const struct fv_replay replay = { .defs = &m->defs,
@@ -326,7 +329,7 @@ static bool replay_all(struct fv_unify *r, struct fv_sink *end)
                                       .calls = m->calls,
                                       .progress = progress_add,
                                       .progress_context = &r->progress };
-    struct fv_sink *archive = r->archive ? end : NULL, *sink = end;
+    struct fv_sink *sink = end;
     struct fv_annotate annotate;
     struct fv_weave_samples samples;
     struct fv_weave_sections sections;
@@ -357,7 +360,7 @@ static bool replay_all(struct fv_unify *r, struct fv_sink *end)
         void *records = m->source->open(m, &(struct fv_source_rank){ &replay, i, sink, locations, &r->stats });
         good = m->source->until(records, UINT64_MAX);
         good = m->source->close(records) && good;
-        good = good && (!archive || add_metrics(r, f, archive));
+        good = good && (!f->reader || add_metrics(r, f, metrics));
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);
@@ -367,7 +370,7 @@ static bool replay_all(struct fv_unify *r, struct fv_sink *end)
     r->instances = weave.stats;
     r->unknown_sections = sections.unknown;
     progress_end(&r->progress);
-    return good && !interrupted && (!archive || add_absent(r, archive));
+    return good && !interrupted && (!r->archive || add_absent(r, end));
 }
 
 static int by_location(const void *a, const void *b)
@@ -498,7 +501,8 @@ static bool analyse(struct fv_unify *r)
                                                  .memory = r->options.memory / 2,
                                                  .progress = progress_add,
                                                  .progress_context = &r->progress,
-                                                 .stop = &interrupted };
+                                                 .stop = &interrupted,
+                                                 .keeps_path = r->options.timeline != NULL };
     if (!r->options.analysis)
         return true;
     r->analysed = !fv_transport_any(r->merge.transport, !fv_analyse(&r->analysis, &r->merge, &options));
@@ -523,7 +527,7 @@ static bool write_archive(struct fv_unify *r)
                                             r->merge.has_samples,     r->merge.calling,
                                             r->merge.calling_count };
     bool good = fv_archive_begin_events(r->archive, &names);
-    good = good && replay_all(r, fv_archive_sink(r->archive));
+    good = good && replay_all(r, fv_archive_sink(r->archive), fv_archive_sink(r->archive));
     good = fv_archive_end_events(r->archive) && good;
     good = !fv_transport_any(t, !good) && define(r);
     good = !fv_transport_any(t, said_interrupted(r) || !good);
@@ -538,8 +542,20 @@ static bool write_timeline(struct fv_unify *r)
 
     if (!w)
         return false;
-    bool good = replay_all(r, fv_timeline_sink(w));
-    good = !said_interrupted(r) && good;
+    const struct fv_import_series series = { fv_timeline_name_series, w };
+
+    if (r->merge.source_context)
+        fv_import_take_series(&r->merge, &series);
+    if (r->merge.source_context)
+        fv_import_markers(&r->merge, fv_timeline_add_label, w);
+    bool good = replay_all(r, fv_timeline_sink(w), fv_timeline_metrics(w));
+    for (size_t i = 0; r->analysed && i < r->analysis.graph.path_count; i++) {
+        const struct fv_graph_stretch *s = &r->analysis.graph.path[i];
+        const struct fv_step_line *line = &r->analysis.steps.lines[s->line];
+
+        fv_timeline_add_critical(w, line->rank, line->slot, s->begin_ns, s->end_ns);
+    }
+    good = !fv_transport_any(r->merge.transport, said_interrupted(r) || !good);
     return fv_timeline_finish(w, good, r->options.source) && good;
 }
 

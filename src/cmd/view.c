@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,14 +96,22 @@ static bool choose_place(struct view_run *r)
     return true;
 }
 
+/* That this process may use. */
+static int processors(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+}
+
 /* What is missing in the trace is said. */
 static void make(struct view_run *r)
 {
-    char source[24];
-    char *argv[] = {
-        NULL, "--timeline", r->file, "--source", source, "--output", r->place, "--", (char *)r->trace, NULL
-    };
+    char source[24], processes[24];
+    char *argv[] = { NULL,      "--timeline", r->file,  "--source", source,           "--processes",
+                     processes, "--output",   r->place, "--",       (char *)r->trace, NULL };
 
+    snprintf(processes, sizeof(processes), "%d", processors());
     snprintf(source, sizeof(source), "%llx", (unsigned long long)r->source);
     fv_archive_unify(r->trace, argv);
 }
@@ -121,7 +130,7 @@ static int serve(const struct view_run *r, const struct fv_timeline_file *timeli
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, NULL); /* for the server's threads as well */
     signal(SIGPIPE, SIG_IGN);
-    viewer = fv_viewer_open(timeline, r->trace, (unsigned)r->port);
+    viewer = fv_viewer_open(timeline, r->trace, r->place, (unsigned)r->port);
     if (!viewer)
         return FV_EXIT_FAILED;
     fv_web_say_address(fv_viewer_web(viewer));

@@ -228,7 +228,7 @@ struct fv_server *fv_server_open(struct fv_live *live, unsigned port)
     struct fv_server *s = fv_xcalloc(1, sizeof(*s));
 
     s->live = live;
-    s->site = (struct fv_web_site){ "live", fv_live_policy, routes, sizeof(routes) / sizeof(*routes), s };
+    s->site = (struct fv_web_site){ "live", fv_live_policy, routes, sizeof(routes) / sizeof(*routes), s, false };
     s->web = fv_web_open(&s->site, port);
     if (s->web)
         return s;

@@ -35,7 +35,7 @@ enum fv_timeline_class {
 };
 
 #define FV_TIMELINE_MAGIC   "FVTIMELN"
-#define FV_TIMELINE_VERSION 1
+#define FV_TIMELINE_VERSION 2
 #define FV_TIMELINE_NONE    UINT32_MAX
 
 /* A stretch of the file: `count` of what it is of. */
@@ -55,6 +55,11 @@ struct fv_timeline_header {
     struct fv_timeline_part chunks;        /* struct fv_timeline_chunk, by row, then by length class, then by begin */
     struct fv_timeline_part messages;      /* struct fv_timeline_message, by the time sent */
     struct fv_timeline_part contexts;      /* struct fv_timeline_context */
+    struct fv_timeline_part series;        /* struct fv_timeline_series */
+    struct fv_timeline_part labels;        /* struct fv_timeline_label, by time */
+    struct fv_timeline_part critical;      /* struct fv_timeline_stretch: the critical path, by time; none: no
+                                            * analysis */
+    struct fv_timeline_part comms;         /* uint32_t: of each communicator, members that have rows */
     struct fv_timeline_part strings;       /* bytes: each ends with a NUL, and what refers to it is its offset */
 };
 
@@ -83,8 +88,9 @@ struct fv_timeline_context {
     uint32_t function, file, line; /* strings; of the call */
 };
 
-/* Of slices in varints (events.h): begin, from that of the one before; ns; region * 4 + flags: 1 sampled, 2 it waited;
- * depth; context + 1; and if it waited, ns of that, and the row that it waited for + 1. */
+/* Of slices in varints (events.h): begin, from that of the one before; ns; region * 8 + flags: 1 sampled, 2 it waited,
+ * 4 it took part in a collective operation; depth; context + 1; if it waited, ns of that, and the row that it waited
+ * for + 1; if it took part, the communicator and a number that all members' calls have. */
 struct fv_timeline_chunk {
     uint64_t offset;
     uint32_t bytes, count;
@@ -104,6 +110,46 @@ struct fv_timeline_message {
     uint64_t sent_ns, received_ns, bytes;
     uint32_t from, to; /* rows */
     uint32_t tag, comm;
+};
+
+/* Values along time: what a sensor, a counter or a metric told. */
+enum fv_timeline_scope { FV_TIMELINE_OF_THREAD, FV_TIMELINE_OF_PROCESS, FV_TIMELINE_OF_NODE };
+struct fv_timeline_series {
+    uint32_t name, unit;    /* strings */
+    uint32_t row, scope;    /* of a process or a node the first row of the rank that recorded it */
+    uint32_t is_rate, pad;  /* 1: a second's, and a value is of the time since the one before; else it holds until the
+                             * next one */
+    uint64_t points, count; /* where: struct fv_timeline_point, by time */
+    uint64_t extremes;      /* where: of FV_TIMELINE_FAN points each, then of so many of these, ... until it is one */
+};
+#define FV_TIMELINE_FAN 16
+struct fv_timeline_point {
+    uint64_t ns;
+    double value;
+};
+struct fv_timeline_extremes {
+    double least, most;
+};
+
+static inline uint64_t fv_timeline_extremes_of(uint64_t count)
+{
+    uint64_t all = 0;
+
+    do {
+        count = (count + FV_TIMELINE_FAN - 1) / FV_TIMELINE_FAN;
+        all += count;
+    } while (count > 1);
+    return all;
+}
+
+struct fv_timeline_label {
+    uint64_t ns;
+    uint32_t row, text; /* string */
+};
+
+struct fv_timeline_stretch {
+    uint64_t begin_ns, end_ns;
+    uint32_t row, pad;
 };
 
 static inline unsigned fv_timeline_shift(unsigned width)

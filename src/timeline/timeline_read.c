@@ -40,6 +40,20 @@ static bool rows_are_right(const struct fv_timeline_file *t)
     return true;
 }
 
+static bool series_are_right(const struct fv_timeline_file *t)
+{
+    for (uint64_t i = 0; i < t->header->series.count; i++) {
+        const struct fv_timeline_series *s = &t->series[i];
+
+        if (s->row >= t->header->rows.count ||
+            !part(t, (struct fv_timeline_part){ s->points, s->count }, sizeof(struct fv_timeline_point)) ||
+            !part(t, (struct fv_timeline_part){ s->extremes, fv_timeline_extremes_of(s->count) },
+                  sizeof(struct fv_timeline_extremes)))
+            return false;
+    }
+    return true;
+}
+
 static bool is_right(struct fv_timeline_file *t, uint64_t source)
 {
     const struct fv_timeline_header *h = t->header;
@@ -53,9 +67,14 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
     t->chunks = part(t, h->chunks, sizeof(*t->chunks));
     t->messages = part(t, h->messages, sizeof(*t->messages));
     t->contexts = part(t, h->contexts, sizeof(*t->contexts));
+    t->series = part(t, h->series, sizeof(*t->series));
+    t->labels = part(t, h->labels, sizeof(*t->labels));
+    t->critical = part(t, h->critical, sizeof(*t->critical));
+    t->comms = part(t, h->comms, sizeof(*t->comms));
     t->strings = part(t, h->strings, 1);
     return h->regions.count && t->rows && t->regions && t->chunks && t->messages && t->contexts && t->strings &&
-           h->strings.count && !t->strings[h->strings.count - 1] && rows_are_right(t);
+           t->series && t->labels && t->critical && t->comms && series_are_right(t) && h->strings.count &&
+           !t->strings[h->strings.count - 1] && rows_are_right(t);
 }
 
 bool fv_timeline_open(struct fv_timeline_file *t, const char *path, uint64_t source)
@@ -92,66 +111,6 @@ const char *fv_timeline_text(const struct fv_timeline_file *t, uint32_t string)
     return string < t->header->strings.count ? t->strings + string : "";
 }
 
-/* ---- bins ---- */
-
-struct gathered {
-    double parts[FV_TIMELINE_CLASS_COUNT], wait, region_ns;
-    uint32_t region;
-};
-
-/* One of a level, as far as it is in the stretch: in ns. */
-static void gather_bin(struct gathered *g, const struct fv_timeline_bin *bin, double unit, double part)
-{
-    double region_ns = bin->region_ns * unit * part;
-
-    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
-        g->parts[c] += bin->ns[c] * unit * part;
-    g->wait += bin->wait_ns * unit * part;
-    if (bin->region == FV_TIMELINE_NONE)
-        return;
-    if (bin->region == g->region)
-        g->region_ns += region_ns;
-    else if (region_ns > g->region_ns) {
-        g->region = bin->region;
-        g->region_ns = region_ns;
-    }
-}
-
-struct level {
-    const struct fv_timeline_bin *bins;
-    uint64_t count;
-    unsigned width;
-};
-
-#define EDGES 4 /* bins that a stretch has at least: those at its edges count in part */
-
-/* The coarsest that has as many in a stretch, or the finest. */
-static struct level level_of(const struct fv_timeline_file *t, const struct fv_timeline_row *row, double ns)
-{
-    struct level l = { (const struct fv_timeline_bin *)(const void *)(t->map + row->bins), row->bin_count, row->width };
-
-    for (uint32_t i = 1; i < row->levels && (double)(UINT64_C(2) << l.width) <= ns / EDGES; i++) {
-        l.bins += l.count;
-        l.count = (l.count + 1) / 2;
-        l.width++;
-    }
-    return l;
-}
-
-static void gather(const struct level *l, double from, double to, struct gathered *g)
-{
-    const double width = (double)(UINT64_C(1) << l->width), unit = (double)(UINT64_C(1) << fv_timeline_shift(l->width));
-
-    for (uint64_t i = from > 0 ? (uint64_t)(from / width) : 0; i < l->count && (double)i * width < to; i++) {
-        double begin = (double)i * width, end = begin + width;
-
-        begin = begin > from ? begin : from;
-        end = end < to ? end : to;
-        if (end > begin)
-            gather_bin(g, &l->bins[i], unit, (end - begin) / width);
-    }
-}
-
 /* ---- slices ---- */
 
 #define DEEPEST UINT16_MAX
@@ -177,12 +136,12 @@ static uint64_t number(struct varints *v)
 
 static struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, struct varints *v, uint64_t before)
 {
-    struct fv_timeline_seen s = { .context = FV_TIMELINE_NONE, .cause = FV_TIMELINE_NONE };
+    struct fv_timeline_seen s = { .context = FV_TIMELINE_NONE, .cause = FV_TIMELINE_NONE, .comm = FV_TIMELINE_NONE };
 
     s.begin_ns = before + number(v);
     s.ns = number(v);
     const uint64_t region = number(v);
-    s.region = region >> 2 < t->header->regions.count ? (uint32_t)(region >> 2) : 0;
+    s.region = region >> 3 < t->header->regions.count ? (uint32_t)(region >> 3) : 0;
     s.is_sampled = region & 1;
     const uint64_t depth = number(v);
     s.depth = depth < DEEPEST ? (uint32_t)depth : DEEPEST;
@@ -194,6 +153,10 @@ static struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, stru
         const uint64_t cause = number(v);
         if (cause && cause <= t->header->rows.count)
             s.cause = (uint32_t)cause - 1;
+    }
+    if (region & 4) {
+        s.comm = (uint32_t)number(v);
+        s.instance = (uint32_t)number(v);
     }
     return s;
 }
@@ -221,206 +184,4 @@ bool fv_timeline_slices(const struct fv_timeline_file *t, uint32_t row, uint64_t
         }
     }
     return true;
-}
-
-/* ---- all of a stretch ---- */
-
-struct gathering {
-    struct fv_timeline_seen *items;
-    size_t count, room;
-};
-
-static bool keep(void *context, const struct fv_timeline_seen *slice)
-{
-    struct gathering *g = context;
-
-    FV_GROW(g->items, g->room, g->count + 1);
-    g->items[g->count++] = *slice;
-    return true;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-    const struct fv_timeline_seen *x = a, *y = b;
-
-    return x->begin_ns != y->begin_ns ? (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns)
-                                      : (x->depth > y->depth) - (x->depth < y->depth);
-}
-
-static uint64_t inside(uint64_t begin, uint64_t ns, uint64_t from, uint64_t to)
-{
-    uint64_t end = begin + ns;
-
-    begin = begin > from ? begin : from;
-    end = end < to ? end : to;
-    return end > begin ? end - begin : 0;
-}
-
-/* Slices of a row, in the order of their begins, outer ones first. */
-static void gather_all(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to, struct gathering *g)
-{
-    g->count = 0;
-    fv_timeline_slices(t, row, from, to, 0, keep, g);
-    if (g->count)
-        qsort(g->items, g->count, sizeof(*g->items), by_begin);
-}
-
-/* ---- tiles ---- */
-
-struct tiling {
-    const struct fv_timeline_file *timeline;
-    double from, step;
-    struct gathered *out;
-    size_t count;
-};
-
-/* A stretch in which a region was innermost; or, of none, in which a call waited. */
-static void spread(const struct tiling *t, double begin, double end, uint32_t region)
-{
-    size_t i = begin > t->from ? (size_t)((begin - t->from) / t->step) : 0;
-
-    for (; i < t->count && t->from + t->step * (double)i < end; i++) {
-        const double since = t->from + t->step * (double)i, least = begin > since ? begin : since;
-        const double most = end < since + t->step ? end : since + t->step, ns = most > least ? most - least : 0;
-        struct gathered *g = &t->out[i];
-
-        if (region == FV_TIMELINE_NONE) {
-            g->wait += ns;
-            continue;
-        }
-        g->parts[t->timeline->regions[region].class % FV_TIMELINE_CLASS_COUNT] += ns;
-        if (region == g->region || ns > g->region_ns) {
-            g->region_ns = region == g->region ? g->region_ns + ns : ns;
-            g->region = region;
-        }
-    }
-}
-
-/* By slices: those in each other are open together. */
-static void tile_exactly(const struct tiling *t, uint32_t row, struct gathering *g)
-{
-    const struct fv_timeline_seen **open = NULL;
-    size_t depth = 0, room = 0;
-    double since = 0;
-
-    gather_all(t->timeline, row, (uint64_t)t->from, (uint64_t)(t->from + t->step * (double)t->count) + 1, g);
-    for (size_t i = 0; i <= g->count; i++) {
-        const struct fv_timeline_seen *next = i < g->count ? &g->items[i] : NULL;
-
-        while (depth && (!next || open[depth - 1]->begin_ns + open[depth - 1]->ns <= next->begin_ns)) {
-            const struct fv_timeline_seen *s = open[--depth];
-            const double end = (double)(s->begin_ns + s->ns);
-
-            spread(t, since, end, s->region);
-            since = end > since ? end : since;
-        }
-        if (!next)
-            break;
-        if (depth)
-            spread(t, since, (double)next->begin_ns, open[depth - 1]->region);
-        since = (double)next->begin_ns;
-        if (next->wait_ns)
-            spread(t, since, since + (double)next->wait_ns, FV_TIMELINE_NONE);
-        FV_GROW(open, room, depth + 1);
-        open[depth++] = next;
-    }
-    free(open);
-}
-
-/* Bins are as long as a part of a stretch, or there are few slices: then these are taken. */
-#define FEW 4096
-
-static void tile_row(const struct tiling *t, uint32_t row, struct gathering *g)
-{
-    const struct fv_timeline_row *r = &t->timeline->rows[row];
-    const struct level l = level_of(t->timeline, r, t->step);
-
-    if (!r->levels)
-        return;
-    if (r->slices + r->samples < FEW || (double)(UINT64_C(1) << l.width) > t->step / EDGES) {
-        tile_exactly(t, row, g);
-        return;
-    }
-    for (size_t i = 0; i < t->count; i++)
-        gather(&l, t->from + t->step * (double)i, t->from + t->step * (double)(i + 1), &t->out[i]);
-}
-
-static uint8_t part_of(double ns, double all)
-{
-    double part = all > 0 ? ns / all * 255 : 0;
-
-    return part >= 255 ? 255 : part > 0 && part < 1 ? 1 : (uint8_t)(part + 0.5); /* what is there is seen */
-}
-
-void fv_timeline_tiles(const struct fv_timeline_file *t, uint32_t first, uint32_t merge, double from, double to,
-                       struct fv_timeline_tile *out, size_t count)
-{
-    struct tiling tiling = { t, from, (to - from) / (double)(count ? count : 1), NULL, count };
-    struct gathering g = { 0 };
-    double all = 0;
-
-    tiling.out = fv_xcalloc(count + 1, sizeof(*tiling.out));
-    for (size_t i = 0; i < count; i++)
-        tiling.out[i].region = FV_TIMELINE_NONE;
-    for (uint32_t k = 0; k < merge && (uint64_t)first + k < t->header->rows.count; k++, all += tiling.step)
-        tile_row(&tiling, first + k, &g);
-    for (size_t i = 0; i < count; i++) {
-        const struct gathered *from_rows = &tiling.out[i];
-
-        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
-            out[i].parts[c] = part_of(from_rows->parts[c], all);
-        out[i].wait = part_of(from_rows->wait, all);
-        out[i].region = from_rows->region;
-        out[i].region_part = part_of(from_rows->region_ns, all);
-    }
-    free(tiling.out);
-    free(g.items);
-}
-
-/* ---- sums ---- */
-
-/* Each region once, where it is in itself: `open_of` counts how often it is open. What is around a slice is among them,
- * so that none is deeper than so many are open, unless the file is damaged. */
-static void add_sums(const struct gathering *g, uint64_t from, uint64_t to, struct fv_timeline_sum *sums,
-                     uint32_t *open_of)
-{
-    uint32_t *open = NULL;
-    size_t room = 0, deep = 0;
-
-    for (size_t i = 0; i < g->count; i++) {
-        const struct fv_timeline_seen *s = &g->items[i];
-        const uint64_t ns = inside(s->begin_ns, s->ns, from, to);
-        struct fv_timeline_sum *sum = &sums[s->region];
-
-        while (deep > s->depth)
-            open_of[open[--deep]]--;
-        sum->count += !s->is_sampled;
-        sum->sampled += s->is_sampled;
-        sum->inclusive_ns += open_of[s->region] ? 0 : ns;
-        sum->exclusive_ns += ns;
-        sum->wait_ns += inside(s->begin_ns, s->wait_ns, from, to);
-        sum->longest_ns = s->ns > sum->longest_ns ? s->ns : sum->longest_ns;
-        if (deep)
-            sums[open[deep - 1]].exclusive_ns -= ns;
-        FV_GROW(open, room, deep + 1);
-        open[deep++] = s->region;
-        open_of[s->region]++;
-    }
-    while (deep)
-        open_of[open[--deep]]--;
-    free(open);
-}
-
-void fv_timeline_sums(const struct fv_timeline_file *t, uint32_t first, uint32_t count, uint64_t from, uint64_t to,
-                      struct fv_timeline_sum *sums)
-{
-    uint32_t *open_of = fv_xcalloc(t->header->regions.count + 1, sizeof(*open_of));
-    struct gathering g = { 0 };
-
-    for (uint32_t i = first; i < t->header->rows.count && i - first < count; i++) {
-        gather_all(t, i, from, to, &g);
-        add_sums(&g, from, to, sums, open_of);
-    }
-    free(g.items);
-    free(open_of);
 }

@@ -15,6 +15,10 @@ struct fv_timeline_file {
     const struct fv_timeline_chunk *chunks;
     const struct fv_timeline_message *messages;
     const struct fv_timeline_context *contexts;
+    const struct fv_timeline_series *series;
+    const struct fv_timeline_label *labels;
+    const struct fv_timeline_stretch *critical;
+    const uint32_t *comms;
     const char *strings;
     const uint8_t *map;
     size_t bytes;
@@ -28,20 +32,28 @@ void fv_timeline_close(struct fv_timeline_file *timeline);
 /* "" where it is damaged. */
 const char *fv_timeline_text(const struct fv_timeline_file *timeline, uint32_t string);
 
-/* What rows have of a stretch of time, in parts of 255: of `merge` rows the mean. */
+/* What rows have of a stretch of time, in parts of 255: of several rows the mean. */
 struct fv_timeline_tile {
     uint8_t parts[FV_TIMELINE_CLASS_COUNT];
     uint8_t wait, region_part;
     uint32_t region; /* that has most of it, an estimate of several bins or rows; FV_TIMELINE_NONE */
 };
-/* `count` stretches of equal length from `from` to `to`; rows below `first` + `merge`, as far as there are. */
-void fv_timeline_tiles(const struct fv_timeline_file *timeline, uint32_t first, uint32_t merge, double from, double to,
-                       struct fv_timeline_tile *out, size_t count);
+/* `count` stretches of equal length from `from` to `to`; of `rows` together. */
+void fv_timeline_tiles(const struct fv_timeline_file *timeline, const uint32_t *rows, size_t row_count, double from,
+                       double to, struct fv_timeline_tile *out, size_t count);
+
+/* What a row has of a stretch of time: of each class of regions, innermost, and waiting, which is in these. */
+struct fv_timeline_parts {
+    double ns[FV_TIMELINE_CLASS_COUNT], wait_ns;
+};
+void fv_timeline_parts(const struct fv_timeline_file *timeline, uint32_t row, double from, double to,
+                       struct fv_timeline_parts *out);
 
 struct fv_timeline_seen {
     uint64_t begin_ns, ns, wait_ns;
     uint32_t region, context, cause; /* FV_TIMELINE_NONE: none */
     uint32_t depth;
+    uint32_t comm, instance; /* a collective operation that it took part in; comm: FV_TIMELINE_NONE: in none */
     bool is_sampled;
 };
 typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slice); /* false: enough */
@@ -49,13 +61,13 @@ typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slic
 bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
                         uint64_t least_ns, fv_timeline_take *take, void *context);
 
-/* What regions have of a stretch of time: slices that have a part of it, their time in it with and without what is in
- * them, the longest one (whole), and waiting. All exact, unless some are sampled. */
-struct fv_timeline_sum {
-    uint64_t count, sampled, inclusive_ns, exclusive_ns, longest_ns, wait_ns;
+/* Slices of a row that have a part of [from, to), in the order of their begins, outer ones first. `g` begins as zeros,
+ * is used for one row after the other, and its items are the caller's. */
+struct fv_timeline_gathering {
+    struct fv_timeline_seen *items;
+    size_t count, room;
 };
-/* Of rows first to first + count - 1; added to `sums`, by region. */
-void fv_timeline_sums(const struct fv_timeline_file *timeline, uint32_t first, uint32_t count, uint64_t from,
-                      uint64_t to, struct fv_timeline_sum *sums);
+void fv_timeline_gather(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
+                        struct fv_timeline_gathering *g);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept while a timeline is made; shared by its parts: timeline_write.c takes records and makes slices of them,
  * timeline_bins.c sums up what the innermost ones are, timeline_messages.c finds both ends of messages,
- * timeline_tables.c writes chunks and tables. */
+ * timeline_series.c keeps values along time, timeline_tables.c writes chunks and tables. */
 #ifndef FV_TIMELINE_STATE_H
 #define FV_TIMELINE_STATE_H
 
@@ -16,8 +16,9 @@ struct fv_timeline_slice {
     uint64_t begin_ns, ns, wait_ns;
     uint32_t region, context, cause; /* context: FV_TIMELINE_NONE: none; cause: row */
     uint16_t depth, flags;
+    uint32_t comm, instance; /* that it took part in */
 };
-enum { FV_SLICE_SAMPLED = 1, FV_SLICE_WAITED = 2 };
+enum { FV_SLICE_SAMPLED = 1, FV_SLICE_WAITED = 2, FV_SLICE_TOGETHER = 4 };
 
 /* A stretch of time in which a region was innermost; or a wait. */
 struct fv_timeline_piece {
@@ -45,6 +46,17 @@ struct fv_timeline_bins {
 struct fv_timeline_open {
     uint64_t begin_ns;
     uint32_t region, context;
+    uint32_t comm, instance; /* of the collective operation that it is, the first one; FV_TIMELINE_NONE */
+};
+
+struct fv_timeline_values { /* a series as it grows */
+    uint32_t key[3];        /* row; what it is of, and which (timeline_series.c) */
+    struct fv_timeline_series series;
+    struct fv_timeline_point *points; /* until they are written */
+    size_t count, room;
+    bool is_known, is_written;
+    uint64_t since_ns; /* of one that grows: when it was `before` */
+    double before;
 };
 
 struct fv_timeline_thread {
@@ -83,12 +95,23 @@ struct fv_timeline_writer {
     struct fv_timeline_chunk *chunks;
     size_t chunk_count, chunk_room;
     struct fv_bytes strings;
+    uint32_t *function_of_context; /* of the program */
+    size_t context_count;
     struct fv_timeline_thread *threads; /* of the rank at hand, by slot */
     size_t thread_room;
     struct fv_timeline_end *sends, *receives;
     size_t send_count, send_room, receive_count, receive_room;
     struct fv_pendings posted; /* receives of the rank at hand: their order */
     uint64_t order;
+    struct fv_timeline_values *values;
+    size_t value_count, value_room, value_written;
+    struct fv_index value_index;
+    struct fv_sink metrics; /* see fv_timeline_metrics() */
+    uint32_t metrics_row;
+    struct fv_timeline_label *labels;
+    size_t label_count, label_room;
+    struct fv_timeline_stretch *critical;
+    size_t critical_count, critical_room;
 };
 
 /* timeline_bins.c. Pieces come in the order of time, waits in any. */
@@ -101,7 +124,18 @@ void fv_timeline_end_bins(struct fv_timeline_writer *w, struct fv_timeline_bins 
 void fv_timeline_message_record(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r);
 void fv_timeline_write_messages(struct fv_timeline_writer *w);
 
+/* timeline_series.c */
+void fv_timeline_count_record(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r); /* COUNTER */
+void fv_timeline_write_values(struct fv_timeline_writer *w); /* of the rank so far, of which there come no more */
+void fv_timeline_write_series(struct fv_timeline_writer *w); /* the table */
+
+/* timeline_join.c: both collective. In all processes what the regions are; at the end in the first what all wrote. */
+void fv_timeline_share(struct fv_timeline_writer *w);
+void fv_timeline_join(struct fv_timeline_writer *w);
+
 /* timeline_tables.c */
+/* Of a location; FV_TIMELINE_NONE: there is none. */
+uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location);
 uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t bytes); /* where */
 void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length);
 uint32_t fv_timeline_string(struct fv_timeline_writer *w, const char *text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See timeline_state.h: chunks and tables of the file. */
+#include "merge/labels.h"
 #include "timeline/timeline_state.h"
 #include "trace/events.h"
 
@@ -33,12 +34,16 @@ static uint8_t *put_slice(uint8_t *at, const struct fv_timeline_slice *s, uint64
 {
     at = fv_put_varint(at, s->begin_ns - before);
     at = fv_put_varint(at, s->ns);
-    at = fv_put_varint(at, (uint64_t)s->region << 2 | s->flags);
+    at = fv_put_varint(at, (uint64_t)s->region << 3 | s->flags);
     at = fv_put_varint(at, s->depth);
     at = fv_put_varint(at, s->context == FV_TIMELINE_NONE ? 0 : (uint64_t)s->context + 1);
     if (s->flags & FV_SLICE_WAITED) {
         at = fv_put_varint(at, s->wait_ns);
         at = fv_put_varint(at, s->cause == FV_TIMELINE_NONE ? 0 : (uint64_t)s->cause + 1);
+    }
+    if (s->flags & FV_SLICE_TOGETHER) {
+        at = fv_put_varint(at, s->comm);
+        at = fv_put_varint(at, s->instance);
     }
     return at;
 }
@@ -55,7 +60,7 @@ void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thre
     t->lengths[length].count = 0;
     qsort(s, count, sizeof(*s), by_begin);
     for (size_t i = 0; i < count; i++) {
-        uint8_t *at = fv_bytes_add(&out, 7 * FV_VARINT_MAX);
+        uint8_t *at = fv_bytes_add(&out, 9 * FV_VARINT_MAX);
 
         out.count = (size_t)(put_slice(at, &s[i], before) - out.data);
         before = s[i].begin_ns;
@@ -154,6 +159,29 @@ void fv_timeline_make_tables(struct fv_timeline_writer *w)
     }
 }
 
+uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location)
+{
+    const struct fv_defs *d = &w->merge->defs;
+    uint32_t world = (uint32_t)location, slot = (uint32_t)(location >> 32);
+    size_t rank = FV_COUNT_BEFORE(i, d->rank_count, d->ranks[i].world_rank < world);
+
+    return rank < d->rank_count && d->ranks[rank].world_rank == world && slot < d->ranks[rank].thread_count
+               ? w->first_row[rank] + slot
+               : FV_TIMELINE_NONE;
+}
+
+void fv_timeline_add_label(void *writer, uint64_t time_ns, uint64_t location, const char *text)
+{
+    struct fv_timeline_writer *w = writer;
+    const uint32_t row = fv_timeline_row_of(w, location);
+
+    if (row == FV_TIMELINE_NONE)
+        return;
+    w->header.span_ns = time_ns > w->header.span_ns ? time_ns : w->header.span_ns;
+    FV_GROW(w->labels, w->label_room, w->label_count + 1);
+    w->labels[w->label_count++] = (struct fv_timeline_label){ time_ns, row, fv_timeline_string(w, text) };
+}
+
 static int by_row(const void *a, const void *b)
 {
     const struct fv_timeline_chunk *x = a, *y = b;
@@ -187,8 +215,61 @@ static void write_contexts(struct fv_timeline_writer *w)
     free(all);
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const struct fv_timeline_label *x = a, *y = b;
+
+    return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : (x->row > y->row) - (x->row < y->row);
+}
+
+static void write_labels(struct fv_timeline_writer *w)
+{
+    const struct fv_defs *d = &w->merge->defs;
+    size_t count;
+    struct fv_label *from = fv_labels_of_all(d, &w->merge->clocks, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        char *text = strndup(from[i].text, from[i].length);
+
+        fv_timeline_add_label(w, from[i].time_ns, fv_location(&d->ranks[from[i].rank], 0), text);
+        free(text);
+    }
+    if (w->label_count)
+        qsort(w->labels, w->label_count, sizeof(*w->labels), by_time);
+    w->header.labels = part(w, w->labels, w->label_count, sizeof(*w->labels));
+    free(from);
+}
+
+static void write_comms(struct fv_timeline_writer *w)
+{
+    const size_t count = w->merge->defs.comm_count;
+    uint32_t *traced = fv_xcalloc(count + 1, sizeof(*traced));
+
+    for (size_t i = 0; i < count; i++)
+        traced[i] = fv_groups_traced(&w->groups, (uint32_t)i);
+    w->header.comms = part(w, traced, count, sizeof(*traced));
+    free(traced);
+}
+
+/* It came from its end to its begin. */
+static void write_critical(struct fv_timeline_writer *w)
+{
+    struct fv_timeline_stretch *c = w->critical;
+
+    for (size_t i = 0; i < w->critical_count / 2; i++) {
+        const struct fv_timeline_stretch other = c[w->critical_count - 1 - i];
+
+        c[w->critical_count - 1 - i] = c[i];
+        c[i] = other;
+    }
+    w->header.critical = part(w, c, w->critical_count, sizeof(*c));
+}
+
 void fv_timeline_write_tables(struct fv_timeline_writer *w)
 {
+    write_labels(w);
+    write_comms(w);
+    write_critical(w);
     if (w->chunk_count)
         qsort(w->chunks, w->chunk_count, sizeof(*w->chunks), by_row);
     for (size_t i = 0; i < w->chunk_count; i++) {

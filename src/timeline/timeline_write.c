@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,7 +64,8 @@ static void enter(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
     spend(w, t, now);
     FV_GROW(t->open, t->room, t->depth + 1);
     t->open[t->depth++] =
-        (struct fv_timeline_open){ now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE };
+        (struct fv_timeline_open){ now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE,
+                                   FV_TIMELINE_NONE, 0 };
 }
 
 /* wait_ns: from its begin on, for a row. */
@@ -82,6 +84,11 @@ static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
                                        .cause = cause };
     slice.wait_ns = wait_ns < slice.ns ? wait_ns : slice.ns;
     slice.flags = slice.wait_ns ? FV_SLICE_WAITED : 0;
+    if (o->comm != FV_TIMELINE_NONE) {
+        slice.flags |= FV_SLICE_TOGETHER;
+        slice.comm = o->comm;
+        slice.instance = o->instance;
+    }
     if (!slice.ns && w->regions[slice.region].class == FV_TIMELINE_THREADS)
         return; /* an archive's wait is told once it is over, in the region that has it */
     keep(w, t, &slice);
@@ -97,8 +104,8 @@ static uint32_t function_at(const struct fv_timeline_writer *w, uint32_t node)
     const struct fv_merge *m = w->merge;
     uint32_t function = m->function_of_node[node], context = m->context_of_node[node];
 
-    if (function == FV_NONE && context != FV_NONE)
-        function = m->contexts.items[context].function;
+    if (function == FV_NONE && context < w->context_count)
+        function = w->function_of_context[context];
     return function == FV_NONE ? FV_TIMELINE_NONE : (uint32_t)m->defs.function_count + function;
 }
 
@@ -129,18 +136,18 @@ static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, c
     t->since_ns = r->time_ns;
 }
 
-/* ---- records ---- */
-
-static uint32_t row_of(const struct fv_timeline_writer *w, uint64_t location)
+/* Of several that a call completes the first one. */
+static void take_part(struct fv_timeline_thread *t, const struct fv_record *r)
 {
-    const struct fv_defs *d = &w->merge->defs;
-    uint32_t world = (uint32_t)location, slot = (uint32_t)(location >> 32);
-    size_t rank = FV_COUNT_BEFORE(i, d->rank_count, d->ranks[i].world_rank < world);
+    struct fv_timeline_open *o = t->depth ? &t->open[t->depth - 1] : NULL;
 
-    return rank < d->rank_count && d->ranks[rank].world_rank == world && slot < d->ranks[rank].thread_count
-               ? w->first_row[rank] + slot
-               : FV_TIMELINE_NONE;
+    if (!o || o->comm != FV_TIMELINE_NONE || r->aux == FV_NONE || r->tag)
+        return;
+    o->comm = r->ref;
+    o->instance = r->aux;
 }
+
+/* ---- records ---- */
 
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
 {
@@ -159,12 +166,18 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
             enter(w, t, r->time_ns, function_at(w, r->context), r->context);
         break;
     case FV_REC_LEAVE:
-    case FV_REC_REGION_LEAVE: leave(w, t, r->time_ns, r->sent, r->sent ? row_of(w, r->id) : FV_TIMELINE_NONE); break;
+    case FV_REC_REGION_LEAVE:
+        leave(w, t, r->time_ns, r->sent, r->sent ? fv_timeline_row_of(w, r->id) : FV_TIMELINE_NONE);
+        break;
     case FV_REC_LIBRARY_LEAVE:
     case FV_REC_WORK_LEAVE:
     case FV_REC_SECTION_LEAVE:
     case FV_REC_INSTANCE_END: leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE); break;
     case FV_REC_SAMPLE: sample(w, t, r); break;
+    case FV_REC_COLL_END:
+    case FV_REC_ICOLL_END: take_part(t, r); break;
+    case FV_REC_COUNTER:
+    case FV_REC_SENSOR: fv_timeline_count_record(w, t->row, r); break;
     default: fv_timeline_message_record(w, t->row, r);
     }
     return !w->failed;
@@ -174,15 +187,17 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
 {
     struct fv_timeline_writer *w = writer_of(sink);
     size_t before = w->thread_room;
-    uint32_t row = row_of(w, location);
+    uint32_t row = fv_timeline_row_of(w, location);
 
     if (row == FV_TIMELINE_NONE)
         return false;
     FV_GROW(w->threads, w->thread_room, (size_t)slot + 1);
     memset(w->threads + before, 0, (w->thread_room - before) * sizeof(*w->threads));
     w->threads[slot].row = row;
-    if (!slot)
+    if (!slot) {
         fv_pendings_release(&w->posted);
+        fv_timeline_write_values(w);
+    }
     return true;
 }
 
@@ -208,22 +223,38 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
 
 /* ---- the file ---- */
 
+/* That of another process than the first has no name. */
+static int open_file(const char *path, int process)
+{
+    char own[PATH_MAX];
+
+    snprintf(own, sizeof(own), process ? "%s.%d" : "%s", path, process);
+    int fd = fv_new_file(own, O_RDWR, 0666);
+    if (fd < 0)
+        fv_log("%s: %s", own, strerror(errno));
+    else if (process)
+        unlink(own);
+    return fd;
+}
+
 struct fv_timeline_writer *fv_timeline_create(const char *path, const struct fv_merge *merge)
 {
     struct fv_timeline_writer *w;
-    int fd = fv_new_file(path, O_RDWR, 0666);
+    int fd = open_file(path, merge->transport->rank);
 
-    if (fd < 0) {
-        fv_log("%s: %s", path, strerror(errno));
+    if (fv_transport_any(merge->transport, fd < 0)) {
+        if (fd >= 0)
+            close(fd);
         return NULL;
     }
     w = fv_xcalloc(1, sizeof(*w));
     w->sink = (struct fv_sink){ .open = open_location, .put = put, .close = close_location };
     w->merge = merge;
     w->path = strdup(path);
-    w->out = fdopen(fd, "w");
+    w->out = fdopen(fd, "w+");
     fv_groups_init(&w->groups, &merge->defs);
     fv_timeline_make_tables(w);
+    fv_timeline_share(w);
     fv_timeline_put(w, &w->header, sizeof(w->header));
     return w;
 }
@@ -233,24 +264,17 @@ struct fv_sink *fv_timeline_sink(struct fv_timeline_writer *w)
     return &w->sink;
 }
 
-bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source)
+static void release(struct fv_timeline_writer *w)
 {
-    if (good && !w->failed) {
-        w->header.source = source;
-        fv_timeline_write_messages(w);
-        fv_timeline_write_tables(w);
-        good = !fflush(w->out) && !w->failed;
-        w->header.complete = 1;
-        good = good && !fseek(w->out, 0, SEEK_SET) && fwrite(&w->header, sizeof(w->header), 1, w->out) == 1;
-    }
-    if (fclose(w->out) || !good || w->failed) {
-        if (good || w->failed)
-            fv_log("%s: %s; is there room on the disk?", w->path, strerror(errno));
-        good = false;
-        unlink(w->path);
-    }
     fv_groups_release(&w->groups);
     fv_pendings_release(&w->posted);
+    for (size_t i = 0; i < w->value_count; i++)
+        free(w->values[i].points);
+    fv_index_release(&w->value_index);
+    free(w->values);
+    free(w->critical);
+    free(w->labels);
+    free(w->function_of_context);
     free(w->path);
     free(w->rows);
     free(w->first_row);
@@ -261,5 +285,37 @@ bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source
     free(w->sends);
     free(w->receives);
     free(w);
-    return good;
+}
+
+/* By the first process. */
+static bool write_file(struct fv_timeline_writer *w, uint64_t source)
+{
+    w->header.source = source;
+    fv_timeline_write_series(w);
+    fv_timeline_write_messages(w);
+    fv_timeline_write_tables(w);
+    if (fflush(w->out) || w->failed)
+        return false;
+    w->header.complete = 1;
+    return !fseek(w->out, 0, SEEK_SET) && fwrite(&w->header, sizeof(w->header), 1, w->out) == 1;
+}
+
+bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source)
+{
+    const bool is_first = !w->merge->transport->rank;
+    bool written = good;
+
+    if (good) {
+        fv_timeline_write_values(w);
+        fv_timeline_join(w);
+        written = !fv_transport_any(w->merge->transport, w->failed) && (!is_first || write_file(w, source));
+    }
+    if ((fclose(w->out) || !written) && is_first) {
+        if (good)
+            fv_log("%s: %s; is there room on the disk?", w->path, strerror(errno));
+        written = false;
+        unlink(w->path);
+    }
+    release(w);
+    return written;
 }

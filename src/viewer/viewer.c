@@ -1,99 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See viewer.h. */
 #include "viewer/viewer.h"
-#include "tool/vec.h"
+#include "viewer/answer.h"
+#include "viewer/bookmarks.h"
 
 #if FV_MICROHTTPD
-#include "tool/json_stream.h"
 #include "viewer/view_html.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define SLICES     20000 /* in an answer */
-#define MESSAGES   5000
-#define MOST_TILES (1 << 21)
-
-struct fv_viewer {
-    const struct fv_timeline_file *timeline;
-    const char *title;
-    struct fv_web_site site;
-    struct fv_web *web;
-};
-
-/* ---- what is asked for ---- */
-
-/* A number of the address, within bounds. */
-static double number(struct MHD_Connection *connection, const char *name, double least, double most, double usual)
-{
-    const char *text = fv_web_query(connection, name);
-    char *end;
-    double value = text ? strtod(text, &end) : usual;
-
-    if (!text || end == text || *end || !isfinite(value))
-        value = usual;
-    return value < least ? least : value > most ? most : value;
-}
-
-struct window {
-    double from, to;
-    uint32_t first, rows;
-};
-
-static struct window window_of(const struct fv_viewer *v, struct MHD_Connection *connection)
-{
-    const struct fv_timeline_header *h = v->timeline->header;
-    const double span = (double)h->span_ns, rows = (double)h->rows.count;
-    struct window w = { .from = number(connection, "from", 0, span, 0), .to = number(connection, "to", 0, span, span) };
-
-    w.to = w.to > w.from ? w.to : w.from + 1;
-    w.first = (uint32_t)number(connection, "first", 0, rows, 0);
-    w.rows = (uint32_t)number(connection, "rows", 0, rows - w.first, rows - w.first);
-    return w;
-}
-
-/* ---- answers ---- */
-
-struct answer {
-    struct fv_json json;
-    char *text;
-    size_t bytes;
-};
-
-static struct answer *begin_answer(void)
-{
-    struct answer *a = fv_xcalloc(1, sizeof(*a));
-
-    a->json.out = open_memstream(&a->text, &a->bytes);
-    fv_json_object(&a->json, NULL);
-    return a;
-}
-
-static enum MHD_Result end_answer(struct fv_viewer *v, struct MHD_Connection *connection, struct answer *a)
-{
-    fv_json_end(&a->json);
-    fclose(a->json.out);
-    struct MHD_Response *response = fv_http.MHD_create_response_from_buffer(a->bytes, a->text, MHD_RESPMEM_MUST_FREE);
-    free(a);
-    return fv_web_queue(&v->site, connection, MHD_HTTP_OK, response, "application/json");
-}
-
-/* A list; NOTHING: null. */
-#define NOTHING UINT64_MAX
-static void tell_numbers(struct fv_json *json, const uint64_t *numbers, size_t count)
-{
-    fv_json_array(json, NULL);
-    for (size_t k = 0; k < count; k++)
-        if (numbers[k] == NOTHING)
-            fv_json_null(json, NULL);
-        else
-            fv_json_unsigned(json, NULL, numbers[k]);
-    fv_json_end(json);
-}
-#define TELL_NUMBERS(json, ...) \
-    tell_numbers(json, (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define SLICES   20000 /* in an answer */
+#define MESSAGES 5000
 
 static enum MHD_Result answer_page(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
@@ -164,50 +79,6 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     return end_answer(v, connection, a);
 }
 
-/* As arrays: who draws takes them as they are. */
-static void lay_out(const struct fv_timeline_tile *tiles, size_t count, uint8_t *out)
-{
-    uint32_t *regions = (uint32_t *)(void *)out;
-    uint8_t *region_parts = out + 4 * count, *waits = region_parts + count, *parts = waits + count;
-
-    for (size_t i = 0; i < count; i++) {
-        regions[i] = tiles[i].region;
-        region_parts[i] = tiles[i].region_part;
-        waits[i] = tiles[i].wait;
-        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
-            parts[c * count + i] = tiles[i].parts[c];
-    }
-}
-
-static enum MHD_Result answer_tiles(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
-{
-    struct fv_viewer *v = context;
-    const struct window w = window_of(v, connection);
-    const uint32_t merge = (uint32_t)number(connection, "merge", 1, UINT32_MAX, 1),
-                   lines = (uint32_t)(((uint64_t)w.rows + merge - 1) / merge);
-    const uint32_t count = (uint32_t)number(connection, "count", 1, 16384, 1024);
-    const uint64_t all = (uint64_t)lines * count;
-
-    (void)r;
-    if (all > MOST_TILES)
-        return fv_web_say(&v->site, connection, MHD_HTTP_BAD_REQUEST, "that are too many; merge more rows\n");
-    struct fv_timeline_tile *tiles = fv_xcalloc(all + 1, sizeof(*tiles));
-    const size_t bytes = all * (6 + FV_TIMELINE_CLASS_COUNT);
-    uint8_t *out = fv_xcalloc(bytes + 1, 1);
-
-    for (uint32_t i = 0; i < lines; i++) {
-        const uint32_t left = w.rows - i * merge;
-
-        fv_timeline_tiles(v->timeline, w.first + i * merge, left < merge ? left : merge, w.from, w.to,
-                          tiles + (size_t)i * count, count);
-    }
-    lay_out(tiles, all, out);
-    free(tiles);
-    return fv_web_queue(&v->site, connection, MHD_HTTP_OK,
-                        fv_http.MHD_create_response_from_buffer(bytes, out, MHD_RESPMEM_MUST_FREE),
-                        "application/octet-stream");
-}
-
 /* ---- slices ---- */
 
 struct chosen {
@@ -242,15 +113,10 @@ static bool choose(void *context, const struct fv_timeline_seen *slice)
     return true;
 }
 
-static uint64_t known(uint32_t number)
-{
-    return number == FV_TIMELINE_NONE ? NOTHING : number;
-}
-
 static void tell_slice(struct fv_json *json, const struct fv_timeline_seen *s)
 {
     TELL_NUMBERS(json, s->begin_ns, s->ns, s->wait_ns, s->region, s->depth, known(s->context), known(s->cause),
-                 s->is_sampled);
+                 s->is_sampled, s->comm != FV_TIMELINE_NONE);
 }
 
 static enum MHD_Result answer_slices(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
@@ -322,27 +188,7 @@ static enum MHD_Result answer_messages(void *context, struct MHD_Connection *con
     return end_answer(v, connection, a);
 }
 
-/* ---- sums, paths ---- */
-
-static enum MHD_Result answer_sums(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
-{
-    struct fv_viewer *v = context;
-    const struct fv_timeline_file *t = v->timeline;
-    const struct window w = window_of(v, connection);
-    struct fv_timeline_sum *sums = fv_xcalloc(t->header->regions.count + 1, sizeof(*sums));
-    struct answer *a = begin_answer();
-
-    (void)r;
-    fv_timeline_sums(t, w.first, w.rows, (uint64_t)w.from, (uint64_t)w.to, sums);
-    fv_json_array(&a->json, "regions");
-    for (uint64_t i = 0; i < t->header->regions.count; i++)
-        if (sums[i].count || sums[i].sampled)
-            TELL_NUMBERS(&a->json, i, sums[i].count, sums[i].inclusive_ns, sums[i].exclusive_ns, sums[i].longest_ns,
-                         sums[i].wait_ns, sums[i].sampled);
-    fv_json_end(&a->json);
-    free(sums);
-    return end_answer(v, connection, a);
-}
+/* ---- paths ---- */
 
 static enum MHD_Result answer_path(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
@@ -371,23 +217,43 @@ static enum MHD_Result answer_path(void *context, struct MHD_Connection *connect
 static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_GET, "/", answer_page },
     { MHD_HTTP_METHOD_GET, "/about", answer_about },
-    { MHD_HTTP_METHOD_GET, "/tiles", answer_tiles },
+    { MHD_HTTP_METHOD_POST, "/tiles", fv_viewer_tiles },
+    { MHD_HTTP_METHOD_GET, "/rows", fv_viewer_rows },
+    { MHD_HTTP_METHOD_GET, "/blocked", fv_viewer_blocked },
+    { MHD_HTTP_METHOD_GET, "/chain", fv_viewer_chain },
+    { MHD_HTTP_METHOD_GET, "/together", fv_viewer_together },
+    { MHD_HTTP_METHOD_GET, "/critical", fv_viewer_critical },
+    { MHD_HTTP_METHOD_GET, "/labels", fv_viewer_labels },
+    { MHD_HTTP_METHOD_GET, "/series", fv_viewer_series },
+    { MHD_HTTP_METHOD_GET, "/values", fv_viewer_values },
     { MHD_HTTP_METHOD_GET, "/slices", answer_slices },
     { MHD_HTTP_METHOD_GET, "/messages", answer_messages },
-    { MHD_HTTP_METHOD_GET, "/sums", answer_sums },
     { MHD_HTTP_METHOD_GET, "/path", answer_path },
+    { MHD_HTTP_METHOD_GET, "/sums", fv_viewer_sums },
+    { MHD_HTTP_METHOD_GET, "/shares", fv_viewer_shares },
+    { MHD_HTTP_METHOD_GET, "/tree", fv_viewer_tree },
+    { MHD_HTTP_METHOD_GET, "/waits", fv_viewer_waits },
+    { MHD_HTTP_METHOD_GET, "/traffic", fv_viewer_traffic },
+    { MHD_HTTP_METHOD_GET, "/calls", fv_viewer_calls },
+    { MHD_HTTP_METHOD_GET, "/bookmarks", fv_viewer_bookmarks },
+    { MHD_HTTP_METHOD_POST, "/bookmark", fv_viewer_keep_bookmark },
+    { MHD_HTTP_METHOD_POST, "/forget", fv_viewer_forget_bookmark },
 };
 
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, unsigned port)
+struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
+                                 unsigned port)
 {
     struct fv_viewer *v = fv_xcalloc(1, sizeof(*v));
 
     v->timeline = timeline;
     v->title = title;
-    v->site = (struct fv_web_site){ "view", fv_view_policy, routes, sizeof(routes) / sizeof(*routes), v };
+    v->bookmarks = fv_bookmarks_open(folder);
+    /* Sums of a large trace take longer than tiles. */
+    v->site = (struct fv_web_site){ "view", fv_view_policy, routes, sizeof(routes) / sizeof(*routes), v, true };
     v->web = fv_web_open(&v->site, port);
     if (v->web)
         return v;
+    fv_bookmarks_close(v->bookmarks);
     free(v);
     return NULL;
 }
@@ -397,6 +263,7 @@ void fv_viewer_close(struct fv_viewer *v)
     if (!v)
         return;
     fv_web_close(v->web);
+    fv_bookmarks_close(v->bookmarks);
     free(v);
 }
 
@@ -405,9 +272,10 @@ struct fv_web *fv_viewer_web(const struct fv_viewer *v)
     return v->web;
 }
 #else
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, unsigned port)
+struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
+                                 unsigned port)
 {
-    (void)timeline, (void)title, (void)port;
+    (void)timeline, (void)title, (void)folder, (void)port;
     fv_http_load("view");
     return NULL;
 }

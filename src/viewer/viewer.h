@@ -3,13 +3,32 @@
  *
  *     GET /              the page
  *     GET /about         JSON: what there is: span, rows, regions with their classes, and their sums over the run
- *     GET /tiles         from, to (ns), count; first, rows, merge (rows that are one): for each row and stretch a
- *                        struct fv_timeline_tile, as arrays: regions (4 bytes), then bytes: their parts, waits, and the
- *                        parts of each class; each array is of all rows and stretches
+ *     POST /tiles        from, to (ns), count; the body is lines, "0-3,7;4" (viewer/lines.c): for each line and stretch
+ *                        a struct fv_timeline_tile, as arrays: regions (4 bytes), then bytes: their parts, waits, and
+ *                        the parts of each class; each array is of all lines and stretches
  *     GET /slices        from, to, row, least (ns): JSON: slices, at most SLICES; the shorter ones are left out
  *     GET /messages      from, to: JSON: those on their way, at most MESSAGES, the largest
- *     GET /sums          from, to, first, rows: JSON: what each region has of it (struct fv_timeline_sum)
- *     GET /path          context: JSON: its functions, innermost first */
+ *     GET /blocked       from, to, least (ns), count: JSON: calls that waited for a row, the longest waits
+ *     GET /chain         row, begin, depth, of a call that waited: JSON: waits of whom it waited for, and so on
+ *     GET /together      likewise, of a collective operation: JSON: the calls of its members
+ *     GET /critical      from, to, least (ns): JSON: where the critical path is, at most STRETCHES
+ *     GET /labels        from, to: JSON: moments that were marked, at most LABELS
+ *     GET /series        JSON: what has values along time: sensors, counters, metrics
+ *     GET /values        from, to, count, series ("3,17"): struct fv_timeline_value of each series and stretch
+ *     GET /path          context: JSON: its functions, innermost first
+ *
+ * Of from, to, first, rows (timeline/timeline_stats.h), or `only` ("0-3,7") in place of these, JSON:
+ *
+ *     GET /rows          of each row ns of waiting and of each class (struct fv_timeline_parts)
+ *     GET /sums          regions: struct fv_timeline_sum
+ *     GET /shares        region: the same of that region by row
+ *     GET /tree          call paths: parents first, at most NODES, those with most time
+ *     GET /waits         by region and the row that was late: at most WAITS, the longest
+ *     GET /traffic       messages by size and pair
+ *     GET /calls         region ("3,17"), least, most (ns), order, count: calls, at most CALLS, and a histogram
+ *
+ *     GET /bookmarks     JSON
+ *     POST /bookmark     "PLACE\nNOTE"; /forget: the same. They are kept in `folder` */
 #ifndef FV_VIEWER_H
 #define FV_VIEWER_H
 
@@ -18,7 +37,8 @@
 
 struct fv_viewer;
 /* `title`: of the page. port 0: any that is free. NULL: it has said why. */
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, unsigned port);
+struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
+                                 unsigned port);
 struct fv_web *fv_viewer_web(const struct fv_viewer *viewer);
 void fv_viewer_close(struct fv_viewer *viewer);
 

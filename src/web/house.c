@@ -220,11 +220,17 @@ static enum MHD_Result refuse(const struct fv_web_site *site, struct MHD_Connect
 /* A body is taken to its end, so that who sends it gets to see the answer; within bounds. */
 static enum MHD_Result take_body(struct fv_web_request *r, const char *data, size_t *bytes)
 {
-    for (size_t i = 0; i < *bytes && r->bytes + i < FV_WEB_BODY_BYTES; i++)
-        r->body[r->bytes + i] = data[i];
-    r->bytes += *bytes;
+    const size_t all = r->bytes + *bytes;
+
+    if (all > FV_WEB_BODY_MOST)
+        return MHD_NO;
+    if (!r->status) {
+        FV_GROW(r->body, r->room, all + 1);
+        memcpy(r->body + r->bytes, data, *bytes);
+    }
+    r->bytes = all;
     *bytes = 0;
-    return r->bytes > 16 * FV_WEB_BODY_BYTES ? MHD_NO : MHD_YES;
+    return MHD_YES;
 }
 
 static enum MHD_Result take_request(void *context, struct MHD_Connection *connection, const char *path,
@@ -237,6 +243,7 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
     (void)version;
     if (!r) {
         *request = r = fv_xcalloc(1, sizeof(*r));
+        FV_GROW(r->body, r->room, 1);
         r->status = judge(s, connection, path, method, &r->route);
         return MHD_YES;
     }
@@ -248,8 +255,12 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
 static void end_request(void *context, struct MHD_Connection *connection, void **request,
                         enum MHD_RequestTerminationCode why)
 {
+    struct fv_web_request *r = *request;
+
     (void)context, (void)connection, (void)why;
-    free(*request);
+    if (r)
+        free(r->body);
+    free(r);
     *request = NULL;
 }
 
@@ -348,7 +359,8 @@ static bool listen_both(struct fv_web *s, unsigned port, int fds[DAEMONS])
 
 static bool start(struct fv_web *s, size_t i, int fd)
 {
-    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (i ? MHD_USE_IPv6 : 0);
+    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | (i ? MHD_USE_IPv6 : 0) |
+                     (s->site->is_at_once ? MHD_USE_THREAD_PER_CONNECTION : MHD_ALLOW_SUSPEND_RESUME);
 
     s->daemons[i] =
         fv_http.MHD_start_daemon(flags, (uint16_t)s->port, NULL, NULL, take_request, s, MHD_OPTION_LISTEN_SOCKET, fd,

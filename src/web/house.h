@@ -14,15 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FV_WEB_TOKEN      32   /* hexadecimal digits */
-#define FV_WEB_BODY_BYTES 4096 /* of what is posted */
+#define FV_WEB_TOKEN      32      /* hexadecimal digits */
+#define FV_WEB_BODY_BYTES 4096    /* of what is posted, usually */
+#define FV_WEB_BODY_MOST  1048576 /* ... at most: with more the connection is closed */
 
 struct fv_web;
 struct fv_web_request {
     const struct fv_web_route *route;
     unsigned status; /* 0: it is good */
-    size_t bytes;    /* of the body; what is beyond its room is not kept */
-    char body[FV_WEB_BODY_BYTES + 1];
+    size_t bytes;    /* of the body */
+    size_t room;
+    char *body; /* ... and one byte more */
 };
 
 #if FV_MICROHTTPD
@@ -35,7 +37,8 @@ struct fv_web_site {
     const char *policy; /* Content-Security-Policy */
     const struct fv_web_route *routes;
     size_t route_count;
-    void *context; /* of the answers */
+    void *context;   /* of the answers */
+    bool is_at_once; /* each connection has a thread, and none is suspended; else those of an address share one */
 };
 
 /* At 127.0.0.1, and at ::1 if there is IPv6. port 0: any that is free. `site` stays. NULL: it has said why. */

@@ -1,5 +1,6 @@
 /* Any bytes as the file of a timeline, whose mark, version and length are set right: what fvmpi view asks of it. */
-#include "timeline/timeline_read.h"
+#include "timeline/timeline_links.h"
+#include "timeline/timeline_stats.h"
 
 #include "pages.h"
 
@@ -15,20 +16,61 @@ static bool take(void *context, const struct fv_timeline_seen *slice)
     return true;
 }
 
+static void sum_up(const struct fv_timeline_file *t, const struct fv_timeline_window *window,
+                   struct fv_timeline_sum *sums)
+{
+    bool *wanted = calloc(t->header->regions.count + 1, sizeof(*wanted));
+    struct fv_timeline_search search = { .wanted = wanted, .most_ns = UINT64_MAX, .most = 10 };
+    struct fv_timeline_traffics *traffic = malloc(sizeof(*traffic));
+    struct fv_timeline_tree tree;
+    struct fv_timeline_waits waits;
+
+    wanted[0] = true;
+    fv_timeline_sums(t, window, sums);
+    fv_timeline_tree_make(t, window, &tree);
+    fv_timeline_waits_make(t, window, &waits);
+    fv_timeline_traffic(t, window, traffic);
+    fv_timeline_find(t, window, &search);
+    fv_timeline_tree_release(&tree);
+    fv_timeline_waits_release(&waits);
+    free(traffic);
+    free(search.found);
+    free(wanted);
+}
+
+static void link_up(const struct fv_timeline_file *t, uint32_t row, uint64_t span)
+{
+    struct fv_timeline_link links[8], found[8];
+    struct fv_timeline_value values[64];
+    uint64_t all;
+    uint32_t members;
+
+    for (size_t i = fv_timeline_blocked(t, 0, span, 0, links, 8, &all); i-- > 0;) {
+        fv_timeline_chain(t, &links[i], found, 8);
+        fv_timeline_members(t, &links[i], found, 8, &members);
+        fv_timeline_slice_at(t, links[i].row, links[i].seen.begin_ns, links[i].seen.depth, found);
+    }
+    if (row < t->header->series.count)
+        fv_timeline_values(t, row, (double)span / 7, (double)span, values, 64);
+}
+
 static void look(const struct fv_timeline_file *t)
 {
     struct fv_timeline_sum *sums = calloc(t->header->regions.count + 1, sizeof(*sums));
     struct fv_timeline_tile tiles[64];
+    struct fv_timeline_parts parts;
     const uint64_t span = t->header->span_ns % SPAN_NS + 1;
     volatile uint64_t seen = 0;
     uint64_t sum = 0;
 
     for (uint32_t row = 0; row < t->header->rows.count && row < ROWS; row++) {
         fv_timeline_slices(t, row, 0, span, 0, take, &sum);
-        fv_timeline_tiles(t, row, 1, 0, (double)span, tiles, 64);
-        fv_timeline_tiles(t, row, 2, (double)span / 3, (double)span / 3 + 1000, tiles, 64);
+        fv_timeline_tiles(t, &row, 1, 0, (double)span, tiles, 64);
+        fv_timeline_tiles(t, (uint32_t[]){ row, 0 }, 2, (double)span / 3, (double)span / 3 + 1000, tiles, 64);
+        link_up(t, row, span);
+        fv_timeline_parts(t, row, (double)span / 5, (double)span / 2, &parts);
     }
-    fv_timeline_sums(t, 0, ROWS, span / 4, span / 2, sums);
+    sum_up(t, &(struct fv_timeline_window){ span / 4, span / 2, 0, ROWS }, sums);
     for (uint64_t i = 0; i < t->header->contexts.count && i < 100; i++)
         seen += strlen(fv_timeline_text(t, t->contexts[i].function));
     free(sums);

@@ -6,69 +6,18 @@ import array
 import json
 import os
 import random
-import re
 import shutil
 import sys
-import tarfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(HERE + '/../harness')
 import harness
-import otf2_print
 from report import check, equal
-from served import Served, seen_in_browser
+from served import seen_in_browser
+from viewed import Server, counted, events_of, foreign, windows
 
-WINDOWS = 12
 CLASSES = 9
-
-
-class Server(Served):
-    def __init__(self, *words, env=None):
-        super().__init__('view', *words, env=env)
-
-    def ask(self, path, token=None, **values):
-        return self.fetch('/' + path, token, **values)
-
-    def json(self, path, **values):
-        status, text = self.ask(path, **values)
-        equal(path, status, 200)
-        return json.loads(text)
-
-    def stop(self):
-        self.process.terminate()
-        return harness.finish(self.process)
-
-
-def events_of(anchor):
-    """Regions of each location: (begin, end, name, depth, the names around it), ns; as otf2-print tells them."""
-    clock = harness.run(['otf2-print', '-G', anchor]).ended(0).out
-    ticks, offset = map(int, re.search(r'Ticks per Seconds: (\d+), Global Offset: (\d+)', clock).groups())
-    found = {}
-    for event in otf2_print.events(anchor):
-        rows, stack = found.setdefault(event.location, ([], []))
-        ns = (event.time - offset) * 10**9 // ticks
-        if event.kind == 'ENTER':
-            stack.append((ns, event.region.strip('"')))
-        elif event.kind == 'LEAVE':
-            begin, name = stack.pop()
-            rows.append((begin, ns, name, len(stack), [around for _, around in stack]))
-    return [rows for _, (rows, _) in sorted(found.items())]
-
-
-def counted(rows, begin, end):
-    """Of each region: calls that have a part of [begin, end), inclusive and exclusive ns of it."""
-    sums = {}
-    for since, until, name, _, around in rows:
-        if since >= end or until <= begin:
-            continue
-        part = min(until, end) - max(since, begin)
-        count, inclusive, exclusive = sums.get(name, (0, 0, 0))
-        sums[name] = (count + 1, inclusive + (0 if name in around else part), exclusive + part)
-        if around:
-            count, inclusive, exclusive = sums.get(around[-1], (0, 0, 0))
-            sums[around[-1]] = (count, inclusive, exclusive - part)
-    return {name: sum for name, sum in sums.items() if sum[0]}
 
 
 def add(sums, more):
@@ -80,20 +29,14 @@ def told(server, names, **window):
     return {names[row[0]]: tuple(row[1:4]) for row in server.json('sums', **window)['regions']}
 
 
-def windows(span):
-    """The whole run, and stretches of any length."""
-    choose = random.Random(4711)
-    yield 0, span
-    for _ in range(WINDOWS):
-        length = int(10 ** choose.uniform(3, 9))
-        begin = choose.randrange(max(span - length, 1))
-        yield begin, min(begin + length, span)
+def ask_tiles(server, lines, **window):
+    return server.fetch('/tiles', method='POST', data=lines.encode(), **window)
 
 
-def tiles_of(server, rows, count, **window):
-    status, data = server.ask('tiles', count=count, **window)
+def tiles_of(server, lines, count, **window):
+    status, data = ask_tiles(server, lines, count=count, **window)
     equal('tiles', status, 200)
-    all = rows * count
+    all = (lines.count(';') + 1) * count
     equal('bytes', len(data), all * (6 + CLASSES))
     return array.array('I', data[: 4 * all]), data[5 * all : 6 * all], data[6 * all :]
 
@@ -101,7 +44,8 @@ def tiles_of(server, rows, count, **window):
 def pyramid(server, about, exact, begin, end, count):
     """Each tile's parts are those of the innermost regions, but for what a bin of the finest level may hide."""
     of = {name: of for name, of, *_ in about['regions']}
-    _, _, parts = tiles_of(server, len(exact), count, **{'from': begin, 'to': end})
+    lines = ';'.join(map(str, range(len(exact))))
+    _, _, parts = tiles_of(server, lines, count, **{'from': begin, 'to': end})
     step = (end - begin) / count
     for row, regions in enumerate(exact):
         for tile in range(count):
@@ -122,6 +66,34 @@ def pyramid(server, about, exact, begin, end, count):
                 )
 
 
+def lines_of(tap, name, server, exact):
+    last = len(exact) - 1
+    with tap.test(name + ': lines are rows in any order, and several as one'):
+        single = tiles_of(server, ';'.join(map(str, range(last + 1))), 16)
+        turned = tiles_of(server, ';'.join(map(str, range(last, -1, -1))), 16)
+        equal('last first', turned[0][:16], single[0][16 * last :])
+        equal('first last', turned[1][16 * last :], single[1][:16])
+        for lines, rows in (('0,{}'.format(last), (0, last)), ('0-{}'.format(last), range(last + 1))):
+            _, _, parts = tiles_of(server, lines, 16)
+            for k in range(CLASSES):
+                for tile in range(16):
+                    of = [single[2][(k * (last + 1) + row) * 16 + tile] for row in rows]
+                    found = parts[k * 16 + tile]
+                    check(abs(found - sum(of) / len(of)) <= 2, '{}: {} of {}', lines, found, of)
+        for wrong in ('', 'x', '1-', '2-1', '0;', ',0', '0-{}'.format(last + 1), '99999999999999999999', '-1'):
+            equal('lines ' + wrong, ask_tiles(server, wrong)[0], 400)
+    with tap.test(name + ': what each row has of a stretch of time'):
+        of = {row[0]: row[1] for row in server.json('about')['regions']}
+        for begin, end in windows(server.json('about')['span_ns']):
+            found = server.json('rows', **{'from': begin, 'to': end})['rows']
+            for row, regions in enumerate(exact):
+                wanted = [0] * CLASSES
+                for region, (_, _, own) in counted(regions, begin, end).items():
+                    wanted[of[region]] += own
+                for k in range(CLASSES):
+                    check(abs(found[row][k + 1] - wanted[k]) <= 1 + (end - begin) / 200, '{} {}', found[row], wanted)
+
+
 def archive(tap, name, anchor):
     server = Server(anchor)
     about = server.json('about')
@@ -134,6 +106,12 @@ def archive(tap, name, anchor):
             for regions in exact:
                 add(wanted, counted(regions, begin, end))
             equal('{} to {}'.format(begin, end), told(server, names, **{'from': begin, 'to': end}), wanted)
+        both = {}
+        for row in (0, len(exact) - 1):
+            add(both, counted(exact[row], 0, about['span_ns']))
+        equal('two rows', told(server, names, only='0,{}'.format(len(exact) - 1)), both)
+        for wrong in ('', 'x', '3-1', '999999', ','):
+            equal('only ' + wrong, told(server, names, only=wrong), {})
         first = told(server, names, first=1, rows=1)
         equal('one row', first, counted(exact[1], 0, about['span_ns']))
     with tap.test(name + ': slices of a stretch of time'):
@@ -144,8 +122,9 @@ def archive(tap, name, anchor):
     with tap.test(name + ': tiles'):
         for begin, end in windows(about['span_ns']):
             pyramid(server, about, exact, begin, end, 16)
-        regions, _, _ = tiles_of(server, 1, 1, merge=len(exact))
+        regions, _, _ = tiles_of(server, '0-{}'.format(len(exact) - 1), 1)
         check(regions[0] < len(names), '{}', regions[0])
+    lines_of(tap, name, server, exact)
     equal('stopped', server.stop().rc, 0)
 
 
@@ -181,9 +160,10 @@ def cached(tap, anchor):
                 f.write(bad)
             server = Server(anchor)
             rows = len(json.loads(server.ask('about')[1])['rows'])
-            for path in ('sums', 'tiles', 'messages', 'path'):
+            for path in ('sums', 'rows', 'messages', 'path'):
                 equal(path, server.ask(path, context=1, rows=min(rows, 16), count=64)[0], 200)
             equal('slices', server.ask('slices', row=0)[0], 200)
+            equal('tiles', ask_tiles(server, '0')[0], 200)
             equal('ended', server.stop().rc, 0)
     shutil.rmtree(place)
     with tap.test('where nothing can be written: in the cache'):
@@ -207,8 +187,14 @@ def refused(tap, anchor):
             {'from': 'nan', 'to': 'inf'},
             {'merge': '0', 'count': '0'},
         ):
-            for path in ('tiles', 'sums', 'slices', 'messages'):
+            for path in ('rows', 'sums', 'slices', 'messages'):
                 equal('{} {}'.format(path, values), server.ask(path, **values)[0], 200)
+            equal('tiles {}'.format(values), ask_tiles(server, '0', **values)[0], 200)
+        for bytes in (10**5, 2 * 10**6):  # the answer to too much is none
+            try:
+                equal('a long body', ask_tiles(server, 'x' * bytes)[0], 400)
+            except (ConnectionError, OSError):
+                check(bytes > 2**20, 'not taken: {} bytes', bytes)
     server.stop()
     with tap.test('wrong usage: one line'):
         for words, status in ((['/none.otf2'], 1), (['/none'], 1), ([anchor, anchor], 2), ([anchor, '--port', '0'], 2)):
@@ -257,24 +243,32 @@ def in_browser(tap, anchor):
     server.stop()
 
 
+def large(tap):
+    """Frames of a trace of a million calls; with FVMPI_TEST_LONG of four."""
+    made = os.path.join(harness.scratch('large'), 'exp')
+    ranks = 64 if os.environ.get('FVMPI_TEST_LONG') else 16
+    harness.run(
+        [os.path.join(harness.BUILD, 'tests/bench/trace_gen'), made, str(ranks), '60000', '0', '20', '1']
+    ).ended(0)
+    server = Server(made)
+    with tap.test('a large trace: its calls'):
+        equal('calls', server.json('about')['slices'], ranks * 66000)
+    seen_in_browser(tap, 'large trace', 'view_frames.mjs', server.address)
+    server.stop()
+
+
 def main():
     tap = harness.Tap()
-    if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')):
-        with tap.test('traces in a browser'):
-            raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')
-        tap.done()
-    place = harness.scratch('archives')
-    with tarfile.open(os.path.join(HERE, '../otf2/foreign.tar.xz')) as tar:
-        tar.extractall(place)
-    for name in ('scorep-late', 'scorep-coll', 'scorep-rma'):
-        archive(tap, name, os.path.join(place, name, 'traces.otf2'))
-    anchor = os.path.join(place, 'scorep-late', 'traces.otf2')
-    cached(tap, anchor)
-    refused(tap, anchor)
+    archives = foreign(tap)
+    for name, anchor in archives.items():
+        archive(tap, name, anchor)
+    cached(tap, archives['scorep-late'])
+    refused(tap, archives['scorep-late'])
     for mpi in harness.an_mpi(tap):
         recorded(tap, mpi)
         sampled(tap, mpi)
-    in_browser(tap, anchor)
+    in_browser(tap, archives['scorep-late'])
+    large(tap)
     tap.done()
 
 

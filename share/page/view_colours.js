@@ -1,0 +1,184 @@
+/* In view.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Colours that who looks has chosen: rules, of which the first one that fits a function's name counts. Functions of one rule are a group with one
+ * colour, which the legend names. They stay in the browser, for all traces. */
+
+const COLOUR_STORAGE = "fvmpi-view-colours",
+  MOST_RULES = 100;
+
+/* What text matches; null: it is no expression. */
+function expressionOf(text) {
+  try {
+    return text ? new RegExp(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+const colourRules = {
+  all: [],
+
+  /* Anybody may have written there. */
+  load() {
+    let stored = [];
+
+    try {
+      stored = JSON.parse(localStorage.getItem(COLOUR_STORAGE)) || [];
+    } catch {
+      stored = [];
+    }
+    this.all = (Array.isArray(stored) ? stored : [])
+      .filter(rule => rule && typeof rule.match === "string" && /^#[0-9a-f]{6}$/i.test(rule.colour))
+      .slice(0, MOST_RULES)
+      .map(({ match, colour, name }) => ({ match, colour, name: typeof name === "string" ? name : "" }));
+  },
+  keep() {
+    try {
+      localStorage.setItem(COLOUR_STORAGE, JSON.stringify(this.all));
+    } catch {
+      /* the browser keeps nothing: they are there until the page is closed */
+    }
+  },
+  /* Of a name; null: none. */
+  of(name) {
+    return this.all.find(({ match }) => (expressionOf(match) || { test: () => false }).test(name)) || null;
+  },
+  /* Over the colours of a palette's regions. */
+  apply(palette, about) {
+    for (const { number, name } of about.regions) {
+      const rule = this.of(name);
+
+      if (rule) palette.regions[number] = rule.colour;
+    }
+  },
+};
+
+/* The dialog: a line for each rule. */
+class ColourDialog {
+  constructor(view) {
+    this.view = view;
+    this.list = make("tbody");
+    this.element = make(
+      "dialog",
+      { id: "colours", "aria-label": "colours and groups of functions" },
+      make("h2", null, "Colours and groups of functions"),
+      make(
+        "p",
+        { class: "note" },
+        "The first expression that is found in a function's name gives it its colour: ^MPI_ are all of MPI. A name makes it a group of the legend. " +
+          "They are kept in this browser.",
+      ),
+      make(
+        "table",
+        null,
+        make(
+          "thead",
+          null,
+          make(
+            "tr",
+            null,
+            ...["expression", "group", "colour", "functions", ""].map(title => make("th", { class: "left" }, title)),
+          ),
+        ),
+        this.list,
+      ),
+      make(
+        "p",
+        { class: "tools" },
+        make("button", { type: "button", onclick: () => this.add("", "#c2410c") }, "add"),
+        make("button", { type: "button", onclick: () => this.addSelected() }, "add the selected function"),
+        make("button", { type: "button", onclick: () => this.element.close() }, "close"),
+      ),
+    );
+    document.body.append(this.element);
+  }
+  open() {
+    this.draw();
+    this.element.showModal();
+  }
+  add(match, colour) {
+    if (colourRules.all.length < MOST_RULES) colourRules.all.unshift({ match, colour, name: "" });
+    this.draw();
+    const first = this.list.querySelector("input");
+    if (first) first.focus();
+    this.changed();
+  }
+  addSelected() {
+    if (selection.region === null) return;
+    const { name } = this.view.about.regions[selection.region];
+
+    this.add("^" + name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$", "#c2410c");
+  }
+  changed() {
+    colourRules.keep();
+    this.view.palette = new Palette(this.view.about);
+    this.view.legend.replaceWith((this.view.legend = legendOf(this.view)));
+    this.view.bench.age();
+    this.view.draw();
+  }
+  draw() {
+    this.list.replaceChildren(...colourRules.all.map((rule, i) => this.line(rule, i)));
+  }
+  line(rule, i) {
+    const found = make("td"),
+      tell = () => {
+        const fits = expressionOf(rule.match);
+
+        found.textContent = fits
+          ? count(this.view.about.regions.filter(({ name }) => fits.test(name)).length)
+          : "no expression";
+      },
+      text = (key, label) =>
+        make("input", {
+          value: rule[key],
+          "aria-label": label,
+          onchange: event => {
+            rule[key] = event.target.value;
+            tell();
+            this.changed();
+          },
+        });
+
+    tell();
+    return make(
+      "tr",
+      null,
+      make("td", { class: "left" }, text("match", "expression")),
+      make("td", { class: "left" }, text("name", "name of the group")),
+      make(
+        "td",
+        { class: "left" },
+        make("input", {
+          type: "color",
+          value: rule.colour,
+          "aria-label": "colour",
+          onchange: event => {
+            rule.colour = event.target.value;
+            this.changed();
+          },
+        }),
+      ),
+      found,
+      make(
+        "td",
+        null,
+        make(
+          "button",
+          {
+            type: "button",
+            class: "tool",
+            "aria-label": "remove this rule",
+            onclick: () => {
+              colourRules.all.splice(i, 1);
+              this.draw();
+              this.changed();
+            },
+          },
+          "remove",
+        ),
+      ),
+    );
+  }
+}
+
+const COLOUR_COMMANDS = [["o", "colours and groups of functions", { o: view => view.colourDialog.open() }]];

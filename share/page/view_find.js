@@ -1,0 +1,317 @@
+/* In view.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The panel that finds calls: of functions whose names have a text, in what is in view or in the whole run, by duration, as a histogram and as a table. */
+
+const HISTOGRAM_TALL = 84,
+  ORDERS = { longest: 0, earliest: 1, latest: 2 };
+
+/* Where a bar begins, ns (fv_timeline_bar()). */
+const barFrom = bar => (4 + (bar % 4)) * 2 ** (Math.floor(bar / 4) - 2);
+
+class Find {
+  constructor(view) {
+    Object.assign(this, panelOf(this, view, "find", "Find", "bottom"));
+    this.found = { all: 0, all_ns: 0, in_range: 0, left_out: 0, bars: [], calls: [] };
+    this.brush = null; /* { from, to } ns while it is dragged */
+    this.at = -1; /* of the calls in the order of the table */
+    const field = (label, placeholder, wide) => {
+      const input = make("input", {
+        type: "text",
+        placeholder,
+        "aria-label": label,
+        onchange: () => this.refresh(),
+        onkeydown: event => event.key === "Enter" && this.refresh(),
+      });
+
+      input.style.width = wide + "em";
+      return input;
+    };
+    this.text = field("function names that contain this, or /an expression/", "function, or /expression/", 15);
+    this.text.setAttribute("list", "regions");
+    this.least = field("not shorter than", "from 0 s", 6);
+    this.most = field("not longer than", "to any", 6);
+    this.row = field("rank, or rank:thread", "all ranks", 5);
+    this.where = make(
+      "select",
+      { "aria-label": "time that is searched", onchange: () => this.refresh() },
+      make("option", { value: "all" }, "in the whole run"),
+      make("option", { value: "seen" }, "in what is in view"),
+    );
+    this.picture = canvas(HISTOGRAM_TALL, "histogram of the durations of the calls", (c, width) => this.draw(c, width));
+    this.takeBrush();
+    this.table = new LongTable("calls", "calls that were found", this.columns(), {
+      choose: call => this.go(this.table.inOrder.indexOf(call)),
+      isChosen: call => call === this.table.inOrder[this.at],
+    });
+    const button = (words, title, does) => make("button", { type: "button", title, onclick: does }, words);
+    this.element.append(
+      make(
+        "p",
+        { class: "tools" },
+        this.text,
+        make(
+          "datalist",
+          { id: "regions" },
+          ...view.about.regions.slice(0, 2000).map(({ name }) => make("option", { value: name })),
+        ),
+        this.where,
+        this.row,
+        this.least,
+        this.most,
+        button("slowest", "go to the longest call", () => this.slowest()),
+        button("previous", "the call before, in time (p)", () => this.step(-1)),
+        button("next", "the next call, in time (n)", () => this.step(1)),
+        button("clear", "no limits of duration", () => this.setRange(null)),
+        this.table.csvButton(),
+      ),
+      this.note,
+      this.picture,
+      this.table.element,
+    );
+    selection.onChange(() => this.select());
+    this.select();
+  }
+
+  columns() {
+    const { view } = this;
+
+    return [
+      {
+        key: "begin",
+        title: "at",
+        doc: "when it began",
+        csvTitle: "begin_ns",
+        wide: 9,
+        value: call => call.begin,
+        words: ns => tick(ns, 1000),
+        cell: (call, words) =>
+          make(
+            "button",
+            {
+              type: "button",
+              class: "pick",
+              "data-focus": call.row + "@" + call.begin + "/" + call.depth,
+              onclick: () => this.go(this.table.inOrder.indexOf(call)),
+            },
+            words,
+          ),
+      },
+      time("ns", "duration", "whole call", { csvTitle: "duration_ns" }),
+      {
+        key: "row",
+        title: "row",
+        isText: true,
+        wide: 7,
+        value: call => call.row,
+        words: row => rowName(view.about.rows[row]),
+      },
+      {
+        key: "region",
+        title: "function",
+        isText: true,
+        wide: 16,
+        value: call => view.about.regions[call.region].name,
+      },
+      time("wait", "waiting", "from the analysis of waiting", { value: call => call.wait || null }),
+      {
+        key: "cause",
+        title: "for",
+        doc: "the row that was late",
+        isText: true,
+        wide: 7,
+        value: call => call.cause,
+        words: row => rowName(view.about.rows[row]),
+        cell: call => rowCell(view, call.cause),
+      },
+    ];
+  }
+
+  /* What is selected is looked for. */
+  select() {
+    if (selection.region === null) return;
+    this.text.value = this.view.about.regions[selection.region].name;
+    if (this.view.bench && this.view.bench.isSeen("find")) this.refresh();
+    else if (this.view.bench) this.view.bench.stale.add("find");
+  }
+
+  regions() {
+    const text = this.text.value.trim(),
+      { regions } = this.view.about,
+      expression = text.match(/^\/(.+)\/$/);
+
+    if (!text) return [];
+    const equal = regions.filter(region => region.name === text);
+    if (equal.length) return equal;
+    if (expression) {
+      try {
+        const matches = new RegExp(expression[1], "i");
+
+        return regions.filter(region => matches.test(region.name));
+      } catch {
+        return [];
+      }
+    }
+    return regions.filter(region => region.name.toLowerCase().includes(text.toLowerCase()));
+  }
+  rows() {
+    const [, rank, thread] = this.row.value.trim().match(/^(?:rank\s*)?(\d+)(?::(\d+))?$/) || [],
+      { rows } = this.view.about,
+      found = rows
+        .map((of, row) => [of, row])
+        .filter(([of]) => of.rank === Number(rank) && (thread === undefined || of.thread === Number(thread)))
+        .map(([, row]) => row);
+
+    return rank === undefined || !found.length
+      ? { first: 0, rows: rows.length }
+      : { first: found[0], rows: found[found.length - 1] - found[0] + 1 };
+  }
+  get asked() {
+    const { view } = this,
+      least = timeOf(this.least.value || "0"),
+      most = timeOf(this.most.value || ""),
+      isAll = this.where.value === "all",
+      regions = this.regions().map(region => region.number);
+
+    return {
+      ...this.rows(),
+      from: isAll ? 0 : Math.round(view.from),
+      to: isAll ? view.about.span_ns : Math.round(view.to),
+      region: regions.slice(0, 1000).join(","),
+      least: least || 0,
+      ...(most === null ? {} : { most }),
+    };
+  }
+
+  async load() {
+    const { asked } = this;
+
+    this.at = -1;
+    if (!asked.region) {
+      this.found = { all: 0, all_ns: 0, in_range: 0, left_out: 0, bars: [], calls: [] };
+      this.show(this.text.value.trim() ? "No function has such a name." : "Type a name, or choose a function.");
+      return;
+    }
+    const answer = await askJson("calls", asked);
+    this.found = { ...answer, calls: answer.calls.map(callOf) };
+    this.show();
+  }
+  show(words = null) {
+    const { all, all_ns, in_range, left_out, calls } = this.found;
+
+    this.table.setRows(calls);
+    this.picture.dispatchEvent(new Event("redraw"));
+    this.note.textContent =
+      words ||
+      plural(all, "call") +
+        ", " +
+        nanoseconds(all_ns) +
+        " in all" +
+        (in_range === all ? "" : "; " + count(in_range) + " of them as long as that") +
+        (left_out
+          ? "; in the table: the longest " + count(calls.length) + ", " + count(left_out) + " are left out"
+          : "");
+  }
+
+  /* ---- going from call to call ---- */
+
+  go(at) {
+    const call = this.table.inOrder[at];
+
+    if (!call) return;
+    this.at = at;
+    this.view.goToCall(call);
+    this.table.draw();
+  }
+  slowest() {
+    const calls = this.table.inOrder,
+      best = calls.reduce((most, call, i) => (most < 0 || call.ns > calls[most].ns ? i : most), -1);
+
+    this.go(best);
+  }
+  /* In time from the one that is selected, also to those that the table has not. */
+  async step(by) {
+    const { selected } = this.view,
+      { asked } = this;
+
+    if (!asked.region) return;
+    const from = selected ? selected.begin : this.view.from,
+      around = by > 0 ? { from: from + 1, order: ORDERS.earliest } : { to: Math.max(from, 1), order: ORDERS.latest };
+    if (this.where.value === "seen") Object.assign(asked, { from: 0, to: this.view.about.span_ns });
+    const { calls } = await askJson("calls", { ...asked, ...around, count: 1 }),
+      [next] = calls.map(callOf);
+
+    if (!next) {
+      this.note.textContent = by > 0 ? "There is no later one." : "There is no earlier one.";
+      return;
+    }
+    this.at = this.table.inOrder.findIndex(
+      call => call.begin === next.begin && call.row === next.row && call.depth === next.depth,
+    );
+    this.view.goToCall(next);
+    this.table.draw();
+  }
+
+  /* ---- the histogram ---- */
+
+  get range() {
+    const bars = this.found.bars.map(([bar]) => bar);
+
+    return bars.length ? { first: Math.min(...bars), last: Math.max(...bars) } : { first: 0, last: 0 };
+  }
+  takeBrush() {
+    dragged(this.picture, (left, right) => {
+      const { first, last } = this.range,
+        step = this.picture.clientWidth / (last - first + 1);
+
+      this.setRange({
+        from: barFrom(first + Math.floor(left / step)),
+        to: barFrom(first + Math.floor(right / step) + 1) - 1,
+      });
+    });
+  }
+  setRange(range) {
+    this.least.value = range ? Math.ceil(range.from) + " ns" : "";
+    this.most.value = range ? Math.floor(range.to) + " ns" : "";
+    this.refresh();
+  }
+  draw(c, width) {
+    const { bars } = this.found,
+      { first, last } = this.range,
+      step = width / (last - first + 1),
+      most = Math.max(...bars.map(([, n]) => n), 1),
+      tall = HISTOGRAM_TALL - 18,
+      least = timeOf(this.least.value || "0") || 0,
+      longest = timeOf(this.most.value || "") || Infinity;
+
+    c.textBaseline = "top";
+    for (const [bar, n] of bars) {
+      const high = Math.max((tall * Math.log1p(n)) / Math.log1p(most), 2),
+        isIn = barFrom(bar + 1) > least && barFrom(bar) <= longest;
+
+      c.fillStyle = colours(isIn ? "compute" : "line");
+      c.fillRect((bar - first) * step, tall - high, Math.max(Math.min(step - 1, 40), 1), high);
+    }
+    c.fillStyle = colours("quiet");
+    for (let bar = first, free = 0; bar <= last && bars.length; bar++) {
+      const words = seconds(barFrom(bar) / 1e9);
+
+      if ((bar - first) * step < free) continue;
+      c.fillText(words, (bar - first) * step, tall + 3);
+      free = (bar - first) * step + c.measureText(words).width + 16;
+    }
+    if (bars.length) c.fillText("most: " + count(most) + " (logarithmic); drag to choose", 4, 2);
+  }
+}
+
+const callOf = ([begin, ns, wait, region, depth, context, cause, sampled, row, together]) => ({
+  isTogether: together === 1,
+  begin,
+  ns,
+  wait,
+  region,
+  depth,
+  context,
+  cause,
+  sampled,
+  row,
+});

@@ -1,0 +1,86 @@
+/* In view.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tiles as a bitmap, made once for each answer of the server: moving and zooming only stretches it, so that a frame costs the same for any trace. What
+ * paintTiles() paints as boxes, in pixels. */
+
+const tileLayers = new WeakMap(); /* tiles -> { canvas, key } */
+
+/* A colour as a pixel: red is the lowest byte. */
+const pixelOf = colour => {
+  const [red, green, blue] = channels(colour);
+
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+};
+
+class TilePixels {
+  constructor(tiles, tall, view, palette) {
+    Object.assign(this, { tiles, tall, view });
+    this.classes = palette.classes.map((_, k) => pixelOf(palette.rest(k)));
+    this.wait = pixelOf(palette.wait);
+    this.regions = view.about.regions.map(({ number }) => pixelOf(palette.region(number)));
+    this.gap = tall > 8 ? 1 : 0;
+    this.data = new ImageData(tiles.count, tiles.lines * tall);
+    this.pixels = new Uint32Array(this.data.data.buffer);
+    for (let line = 0; line < tiles.lines; line++) for (let i = 0; i < tiles.count; i++) this.column(line, i);
+  }
+
+  /* From the bottom up; a part's border is where the sum of those below ends. */
+  column(line, i) {
+    const { tiles, view } = this,
+      at = line * tiles.count + i,
+      high = this.tall - this.gap,
+      most = tiles.regions[at],
+      of = most === NO_REGION ? -1 : view.about.regions[most].class;
+    let sum = 0;
+
+    for (let k = 0; k < this.classes.length; k++) {
+      const part = tiles.parts[k * tiles.all + at];
+
+      if (!part) continue;
+      const own = k === of ? Math.min(tiles.regionParts[at], part) : 0;
+      if (own) this.fill(line, i, (sum / 255) * high, ((sum + own) / 255) * high, this.regions[most]);
+      if (part > own) this.fill(line, i, ((sum + own) / 255) * high, ((sum + part) / 255) * high, this.classes[k]);
+      sum += part;
+    }
+    if (tiles.waits[at])
+      this.fill(line, i, 0, Math.max((this.tall / 4) * (tiles.waits[at] / 255), this.tall > 6 ? 1 : 0), this.wait);
+  }
+  fill(line, i, from, to, pixel) {
+    const { count } = this.tiles,
+      bottom = line * this.tall + this.tall - this.gap - 1,
+      end = Math.min(Math.round(to), this.tall - this.gap);
+
+    for (let y = Math.round(from); y < end; y++) this.pixels[(bottom - y) * count + i] = pixel;
+  }
+}
+
+const LAYER_PIXELS = 1 << 23 /* at most */,
+  FINE = 4; /* pixels of a line, below which its parts are mixed */
+
+function layerOf(tiles, view, palette) {
+  const ratio = devicePixelRatio || 1,
+    most = Math.max(Math.floor(LAYER_PIXELS / (tiles.count * tiles.lines || 1)), 1),
+    own = Math.round(view.rowTall * tiles.merge * ratio),
+    tall = Math.min(own < FINE ? 2 * FINE : own, most, 200),
+    key = [tall, selection.region].join(),
+    known = tileLayers.get(tiles);
+
+  if (known && known.key === key && known.palette === palette) return known;
+  const { data } = new TilePixels(tiles, tall, view, palette),
+    layer = make("canvas", { width: data.width, height: data.height });
+
+  layer.getContext("2d").putImageData(data, 0, 0);
+  const made = { layer, key, palette };
+  tileLayers.set(tiles, made);
+  return made;
+}
+
+function drawTiles(c, tiles, view, palette) {
+  if (!tiles.count || !tiles.lines) return;
+  const { layer } = layerOf(tiles, view, palette),
+    left = view.x(tiles.from),
+    top = view.y(tiles.first);
+
+  c.imageSmoothingEnabled = view.rowTall * tiles.merge < FINE;
+  c.drawImage(layer, left, top, view.x(tiles.to) - left, view.rowTall * tiles.merge * tiles.lines);
+}

@@ -1,0 +1,287 @@
+/* In view.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines of the timeline: rows in groups by host, rank and thread, which fold; sorted, and filtered by rank. A line is one row, or a group: the
+ * mean of its rows, which its own lines follow, unless it is folded. */
+
+const SORTS = { rank: "rank", host: "host", wait: "waiting", mpi: "time of MPI" },
+  MPI_CLASSES = ["point-to-point", "collective", "one-sided", "MPI"],
+  ONLY_LONGEST = 8000; /* characters of a list of rows in an address */
+
+/* "0-3,7": of numbers in any order; those that follow each other together. */
+function rangesOf(numbers) {
+  const parts = [];
+
+  for (let i = 0; i < numbers.length; i++) {
+    const first = numbers[i];
+
+    while (i + 1 < numbers.length && numbers[i + 1] === numbers[i] + 1) i++;
+    parts.push(first === numbers[i] ? String(first) : first + "-" + numbers[i]);
+  }
+  return parts.join(",");
+}
+
+/* "0-3,7" as a test; null: it is not such a list. */
+function ranksOf(text) {
+  const parts = text.split(/[\s,]+/).filter(Boolean),
+    ranges = parts.map(part => part.match(/^(\d+)(?:-(\d+))?$/));
+
+  if (!parts.length || ranges.includes(null)) return null;
+  return rank => ranges.some(([, first, last]) => rank >= Number(first) && rank <= Number(last || first));
+}
+
+class Rows {
+  constructor(view) {
+    this.view = view;
+    this.about = view.about;
+    this.sums = null;
+    this.readAddress();
+  }
+
+  readAddress() {
+    this.sort = SORTS[address.get("sort")] ? address.get("sort") : "rank";
+    this.grouped = address.get("groups") !== "no";
+    this.ranks = address.get("ranks") || "";
+    this.folded = new Set((address.get("fold") || "").split(",").filter(Boolean));
+    this.make();
+  }
+  writeAddress() {
+    address.set("sort", this.sort === "rank" ? null : this.sort);
+    address.set("groups", this.grouped ? null : "no");
+    address.set("ranks", this.ranks || null);
+    address.set("fold", this.folded.size ? [...this.folded].join(",") : null);
+  }
+
+  /* ---- lines ---- */
+
+  /* Rows that are wanted, sorted: what has most comes first. */
+  sorted() {
+    const { rows } = this.about,
+      wanted = ranksOf(this.ranks) || (() => true),
+      numbers = rows.map((row, i) => i).filter(i => wanted(rows[i].rank)),
+      key = {
+        rank: () => 0,
+        host: (a, b) => (rows[a].host < rows[b].host ? -1 : Number(rows[a].host > rows[b].host)),
+        wait: (a, b) => this.sums[b].wait - this.sums[a].wait,
+        mpi: (a, b) => this.sums[b].mpi - this.sums[a].mpi,
+      }[this.sums || !["wait", "mpi"].includes(this.sort) ? this.sort : "rank"];
+
+    return numbers.sort((a, b) => key(a, b) || a - b);
+  }
+  make() {
+    const { rows } = this.about;
+
+    this.lines = [];
+    this.lineOf = new Int32Array(rows.length).fill(-1);
+    this.numbers = this.sorted();
+    this.view.canvas.setAttribute(
+      "aria-label",
+      "Timeline of " + plural(this.numbers.length, "row") + ", which can be moved and zoomed by keys: ? lists them",
+    );
+    if (this.grouped)
+      this.addGroups(this.numbers, [row => "host " + rows[row].host, row => "rank " + rows[row].rank], 0);
+    else this.numbers.forEach(row => this.addRow(row, 0));
+    this.view.canvas.dataset.lines = this.lines.length;
+  }
+  addRow(row, level) {
+    this.lineOf[row] = this.lines.length;
+    this.lines.push({ name: rowName(this.about.rows[row]), rows: [row], own: [row], level, group: null });
+  }
+  /* A group of one is none, and so is the only one. */
+  addGroups(numbers, keys, level) {
+    const groups = new Map();
+
+    if (!keys.length) {
+      numbers.forEach(row => this.addRow(row, level));
+      return;
+    }
+    for (const row of numbers) {
+      const key = keys[0](row);
+
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(row);
+    }
+    const isOne = groups.size === 1 && keys.length > 1;
+    for (const [name, members] of groups)
+      if (isOne || members.length === 1) this.addGroups(members, keys.slice(1), level);
+      else this.addGroup(name, members, keys, level);
+  }
+  addGroup(name, members, keys, level) {
+    const isFolded = this.folded.has(name),
+      at = this.lines.length;
+
+    this.lines.push({ name, rows: members, own: isFolded ? members : [], level, group: name, isFolded });
+    if (isFolded) members.forEach(row => (this.lineOf[row] = at));
+    else this.addGroups(members, keys.slice(1), level + 1);
+  }
+
+  /* Of lines that are drawn as one; a group's line stands for no row whose own line is there. */
+  rowsOf(first, end) {
+    const lines = this.lines.slice(first, end),
+      own = lines.flatMap(line => line.own);
+
+    return lines.length === 1 || !own.length ? lines[0].rows : own;
+  }
+  /* What the server takes: see viewer/lines.c. */
+  text(first, count, merge) {
+    const texts = [];
+
+    for (let line = first; line < first + count; line += merge)
+      texts.push(
+        rangesOf(
+          this.rowsOf(line, Math.min(line + merge, first + count))
+            .slice()
+            .sort((a, b) => a - b),
+        ),
+      );
+    return texts.join(";");
+  }
+  /* Rows that lines stand for. */
+  seen(first, count) {
+    return [...new Set(this.lines.slice(first, first + count).flatMap(line => line.rows))].sort((a, b) => a - b);
+  }
+
+  /* ---- what is chosen ---- */
+
+  changed() {
+    const { view } = this;
+
+    this.make();
+    this.writeAddress();
+    view.tiles = null; /* of lines that are no more */
+    view.slices = new Map();
+    view.fitRows();
+    view.changed();
+    this.showNote();
+  }
+  toggle(group) {
+    if (!this.folded.delete(group)) this.folded.add(group);
+    this.changed();
+  }
+  /* All groups of the outer level, or none. */
+  foldAll(isFolded) {
+    const outer = Math.min(...this.lines.filter(line => line.group).map(line => line.level));
+
+    this.folded = new Set(
+      isFolded ? this.lines.filter(line => line.group && line.level === outer).map(line => line.group) : [],
+    );
+    this.changed();
+  }
+  /* So that its own line is there. */
+  reveal(row) {
+    while (this.lineOf[row] >= 0 && this.lines[this.lineOf[row]].isFolded) {
+      this.folded.delete(this.lines[this.lineOf[row]].group);
+      this.make();
+    }
+    if (this.lineOf[row] < 0) {
+      this.ranks = this.filter.value = "";
+      this.make();
+    }
+    this.writeAddress();
+  }
+  async sortBy(sort) {
+    const { from, to } = this.view;
+
+    this.sort = sort;
+    this.sortedAt = null;
+    if (sort === "wait" || sort === "mpi") {
+      const { rows } = await askJson("rows", { from, to }),
+        mpi = this.about.classes.map((of, i) => i).filter(i => MPI_CLASSES.includes(this.about.classes[i].name));
+
+      this.sums = rows.map(([wait, ...of]) => ({ wait, mpi: mpi.reduce((sum, i) => sum + of[i], 0) }));
+      this.sortedAt = { from, to };
+    }
+    this.changed();
+  }
+  showNote() {
+    const { sortedAt, view } = this,
+      isOld = sortedAt && (sortedAt.from !== view.from || sortedAt.to !== view.to),
+      left = this.about.rows.length - this.numbers.length;
+
+    this.again.hidden = !isOld;
+    this.note.textContent = [
+      left ? plural(left, "row") + " left out" : "",
+      isOld ? "sorted by another stretch of time" : "",
+    ]
+      .filter(Boolean)
+      .join("; ");
+  }
+
+  bar() {
+    const choice = make(
+        "select",
+        { "aria-label": "order of rows", onchange: event => this.sortBy(event.target.value) },
+        ...Object.entries(SORTS).map(([value, word]) => make("option", { value, selected: value === this.sort }, word)),
+      ),
+      groups = make("input", {
+        type: "checkbox",
+        checked: this.grouped,
+        onchange: event => {
+          this.grouped = event.target.checked;
+          this.changed();
+        },
+      });
+
+    this.filter = make("input", {
+      type: "search",
+      class: "short",
+      value: this.ranks,
+      placeholder: "0-3,8",
+      "aria-label": "ranks that are shown",
+      onchange: event => {
+        const text = event.target.value.trim(),
+          isGood = !text || ranksOf(text) !== null;
+
+        event.target.setAttribute("aria-invalid", String(!isGood));
+        this.ranks = isGood ? text : "";
+        this.changed();
+      },
+    });
+    this.note = make("span", { class: "note", role: "status" });
+    this.again = make("button", { type: "button", hidden: true, onclick: () => this.sortBy(this.sort) }, "sort again");
+    return make(
+      "p",
+      { class: "tools rows-bar" },
+      make("label", null, "rows by ", choice),
+      make("label", null, groups, " groups"),
+      make("label", null, "ranks ", this.filter),
+      this.view.charts.choice,
+      this.again,
+      this.note,
+    );
+  }
+}
+
+const ROW_COMMANDS = [
+  [
+    "[, ]",
+    "fold, unfold all groups of rows",
+    { "[": view => view.rows.foldAll(true), "]": view => view.rows.foldAll(false) },
+  ],
+];
+
+/* The name of each line, and the mark of a group. */
+function paintLineNames(c, view, palette) {
+  const { lines } = view.rows,
+    { merge } = view,
+    least = 13;
+  let last = -Infinity;
+
+  for (let i = Math.max(0, Math.floor(view.firstRow)); i < lines.length; i += merge) {
+    const y = view.y(i),
+      { name, level, group, isFolded, rows } = lines[i];
+
+    if (y > view.tall) break;
+    if (y - last < least || y + view.rowTall < view.top) continue;
+    last = y;
+    c.fillStyle = group && !isFolded ? palette.quiet : palette.text;
+    c.fillText(
+      (group ? (isFolded ? "\u25b8 " : "\u25be ") : "") +
+        name +
+        (isFolded ? " (" + rows.length + ")" : "") +
+        (merge > 1 ? " ..." : ""),
+      4 + 8 * level,
+      Math.max(y, view.top) + Math.min(view.rowTall * merge, 14) / 2 + 5,
+      NAMES_WIDE - 8 - 8 * level,
+    );
+  }
+}

@@ -1,0 +1,332 @@
+/* In view.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Panels that sum up what is in view: functions and their shares by row, and waiting. */
+
+const SUM_KEYS = [
+  "region",
+  "count",
+  "inclusive",
+  "exclusive",
+  "longest",
+  "wait",
+  "sampled",
+  "shortest",
+  "whole",
+  "least",
+  "most",
+  "leastRow",
+  "mostRow",
+];
+const sumOf = numbers => Object.fromEntries(SUM_KEYS.map((key, i) => [key, numbers[i]]));
+
+const time = (key, title, doc, more = {}) => ({
+  key,
+  title,
+  doc,
+  csvTitle: key + "_ns",
+  wide: 7,
+  value: row => row[key],
+  words: nanoseconds,
+  ...more,
+});
+const whole = (key, title, doc) => ({ key, title, doc, wide: 6, value: row => row[key], words: count });
+const ofCalls = (key, title, doc) => time(key, title, doc, { value: row => (row.count ? row[key] : null) });
+
+class Functions {
+  constructor(view) {
+    Object.assign(this, panelOf(this, view, "functions", "Functions", "bottom"));
+    this.sums = [];
+    this.byRows = false;
+    this.text = make("input", {
+      type: "search",
+      placeholder: "name",
+      "aria-label": "names that contain",
+      oninput: () => this.show(),
+    });
+    this.table = new LongTable("sums", "functions in view", this.columns(), {
+      sorted: "exclusive",
+      isChosen: row => row.region === selection.region,
+    });
+    this.rowsTable = new LongTable("shares", "the selected function by row", this.rowColumns(), {
+      sorted: "exclusive",
+    });
+    this.rowsTitle = make("h3");
+    this.rowsPart = make(
+      "div",
+      { class: "side", hidden: true },
+      make("p", { class: "tools" }, this.rowsTitle, this.rowsTable.csvButton()),
+      this.rowsTable.element,
+    );
+    this.element.append(
+      make(
+        "p",
+        { class: "tools" },
+        rowsChooser(view),
+        chooser(
+          "times",
+          [
+            ["calls", "of calls"],
+            ["rows", "over rows"],
+          ],
+          "calls",
+          value => {
+            this.byRows = value === "rows";
+            this.table.setColumns(this.columns());
+          },
+        ),
+        this.text,
+        this.table.csvButton(),
+        this.note,
+      ),
+      make("div", { class: "parts" }, this.table.element, this.rowsPart),
+    );
+    selection.onChange(() => {
+      this.table.draw();
+      if (view.bench && view.bench.isSeen(this.name)) this.refresh();
+    });
+  }
+
+  columns() {
+    const { view } = this,
+      about = row => (row.sampled ? "~" : ""),
+      name = regionColumn(view, "function", 14),
+      own = time("exclusive", "time itself", "exclusive: without what it calls", {
+        wide: 7.5,
+        words: (ns, row) => about(row) + nanoseconds(ns),
+      }),
+      share = {
+        key: "share",
+        title: "of all",
+        doc: "time itself, as part of the time of the rows",
+        wide: 5,
+        value: row => row.exclusive / this.all,
+        words: (part, row) => about(row) + percent(part),
+      };
+
+    return this.byRows
+      ? [
+          name,
+          own,
+          share,
+          time("least", "least", "time itself of the row that has least"),
+          time("mean", "mean", "time itself, mean over rows", { value: row => row.exclusive / this.rowCount }),
+          time("most", "most", "time itself of the row that has most"),
+          {
+            key: "mostRow",
+            title: "most in",
+            doc: "the row that has most",
+            wide: 6,
+            isText: true,
+            value: row => row.mostRow,
+            cell: row => rowCell(view, row.mostRow),
+          },
+          {
+            key: "imbalance",
+            title: "most / mean",
+            doc: "1: all rows have as much",
+            wide: 6,
+            value: row => (row.exclusive ? (row.most * this.rowCount) / row.exclusive : null),
+            words: part => part.toFixed(2),
+          },
+        ]
+      : [
+          name,
+          own,
+          share,
+          time("inclusive", "with callees", "inclusive: with what it calls", {
+            words: (ns, row) => about(row) + nanoseconds(ns),
+          }),
+          { ...whole("count", "calls", "that have a part of what is shown"), value: row => row.count || null },
+          ofCalls("shortest", "shortest", "whole calls"),
+          ofCalls("mean", "mean", "whole calls"),
+          ofCalls("longest", "longest", "whole calls", {}),
+          time("wait", "waiting", "of that, from the analysis of waiting", { value: row => row.wait || null }),
+        ].map(column =>
+          column.key === "longest"
+            ? {
+                ...column,
+                cell: (row, words) =>
+                  words &&
+                  make(
+                    "button",
+                    {
+                      type: "button",
+                      class: "pick longest",
+                      title: "go to the longest call of " + view.about.regions[row.region].name,
+                      onclick: () => view.goToLongest(row.region, windowOf(this.view)),
+                    },
+                    words,
+                  ),
+              }
+            : column,
+        );
+  }
+  rowColumns() {
+    const { view } = this;
+
+    return [
+      {
+        key: "row",
+        title: "row",
+        isText: true,
+        wide: 7,
+        value: row => row.region,
+        cell: row => rowCell(view, row.region),
+      },
+      time("exclusive", "time itself", "exclusive", {
+        wide: 9,
+        cell: (row, words) => bar(words, this.most ? row.exclusive / this.most : 0),
+      }),
+      whole("count", "calls"),
+      ofCalls("mean", "mean", "whole calls"),
+      ofCalls("longest", "longest", "whole calls"),
+      time("wait", "waiting", "from the analysis of waiting", { value: row => row.wait || null }),
+    ];
+  }
+
+  async load() {
+    const window = windowOf(this.view),
+      { regions } = await askJson("sums", window);
+
+    this.all = (window.to - window.from) * window.rows;
+    this.rowCount = window.rows;
+    this.sums = regions.map(sumOf);
+    for (const sum of this.sums) sum.mean = sum.count ? sum.whole / sum.count : null;
+    this.show();
+    await this.loadRows(window);
+  }
+  async loadRows(window) {
+    const { region } = selection;
+
+    this.rowsPart.hidden = region === null;
+    if (region === null) return;
+    const { rows } = await askJson("shares", { ...window, region }),
+      sums = rows.map(sumOf);
+
+    for (const sum of sums) sum.mean = sum.count ? sum.whole / sum.count : null;
+    this.most = Math.max(...sums.map(sum => sum.exclusive), 0);
+    this.rowsTitle.textContent = this.view.about.regions[region].name + " by row";
+    this.rowsTable.setRows(sums);
+  }
+  show() {
+    const text = this.text.value.toLowerCase(),
+      { regions } = this.view.about;
+
+    this.table.setRows(
+      text ? this.sums.filter(sum => regions[sum.region].name.toLowerCase().includes(text)) : this.sums,
+    );
+    this.note.textContent =
+      plural(this.table.rows.length, "function") + (this.view.about.samples ? "; ~: an estimate, by samples" : "");
+  }
+}
+
+/* Words over a bar. */
+function bar(words, part) {
+  const fill = make("i");
+
+  fill.style.width = 100 * part + "%";
+  return make("span", { class: "heat" }, fill, make("span", null, words));
+}
+
+/* ---- waiting ---- */
+
+const WAIT_GROUPS = {
+  both: { title: "by function and row", keys: ["region", "cause"] },
+  region: { title: "by function", keys: ["region"] },
+  cause: { title: "by the row that was late", keys: ["cause"] },
+};
+
+class Waiting {
+  constructor(view) {
+    Object.assign(this, panelOf(this, view, "waiting", "Waiting", "bottom"));
+    this.group = "both";
+    this.waits = [];
+    this.table = new LongTable("waits", "waiting in view", this.columns(), { sorted: "ns" });
+    this.element.append(
+      make(
+        "p",
+        { class: "tools" },
+        rowsChooser(view),
+        chooser(
+          "waiting",
+          Object.entries(WAIT_GROUPS).map(([key, { title }]) => [key, title]),
+          this.group,
+          value => {
+            this.group = value;
+            this.table.setColumns(this.columns());
+            this.show();
+          },
+        ),
+        this.table.csvButton(),
+        this.note,
+      ),
+      this.table.element,
+    );
+    selection.onChange(() => this.table.draw());
+  }
+
+  columns() {
+    const { view } = this,
+      columns = {
+        region: regionColumn(view, "function that waited", 18),
+        cause: {
+          key: "cause",
+          title: "for",
+          doc: "the row that was late",
+          isText: true,
+          wide: 7,
+          value: row => row.cause,
+          words: row => rowName(view.about.rows[row]),
+          cell: row => rowCell(view, row.cause),
+        },
+      };
+
+    return [
+      ...WAIT_GROUPS[this.group].keys.map(key => columns[key]),
+      time("ns", "waiting", "in what is shown", {
+        csvTitle: "waiting_ns",
+        wide: 10,
+        cell: (row, words) => bar(words, row.ns / this.most),
+      }),
+      {
+        key: "share",
+        title: "of all waiting",
+        wide: 7,
+        value: row => row.ns / this.all,
+        words: percent,
+      },
+      whole("count", "calls", "that waited"),
+      time("longest", "longest", "a call's whole wait"),
+    ];
+  }
+
+  async load() {
+    const { waits, left_out } = await askJson("waits", windowOf(this.view));
+
+    this.waits = waits.map(([region, cause, n, ns, longest]) => ({ region, cause, count: n, ns, longest }));
+    this.leftOut = left_out;
+    this.show();
+  }
+  show() {
+    const { keys } = WAIT_GROUPS[this.group],
+      groups = new Map();
+
+    for (const wait of this.waits) {
+      const key = keys.map(of => wait[of]).join(),
+        sum = groups.get(key);
+
+      if (sum) {
+        sum.count += wait.count;
+        sum.ns += wait.ns;
+        sum.longest = Math.max(sum.longest, wait.longest);
+      } else groups.set(key, { ...wait });
+    }
+    const rows = [...groups.values()];
+    this.all = rows.reduce((sum, row) => sum + row.ns, 0);
+    this.most = Math.max(...rows.map(row => row.ns), 1);
+    this.table.setRows(rows);
+    this.note.textContent =
+      (rows.length ? nanoseconds(this.all) + " of waiting" : "No call that is shown waited.") +
+      (this.leftOut ? "; left out: the " + plural(this.leftOut, "smallest pair") : "");
+  }
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See timeline_read.h: what rows have of stretches of time, by bins, or, where these are too coarse, by slices. */
+#include "timeline/timeline_read.h"
+#include "tool/vec.h"
+
+#include <stdlib.h>
+
+/* ---- bins ---- */
+
+struct gathered {
+    double parts[FV_TIMELINE_CLASS_COUNT], wait, region_ns;
+    uint32_t region;
+};
+
+/* One of a level, as far as it is in the stretch: in ns. */
+static void gather_bin(struct gathered *g, const struct fv_timeline_bin *bin, double unit, double part)
+{
+    double region_ns = bin->region_ns * unit * part;
+
+    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+        g->parts[c] += bin->ns[c] * unit * part;
+    g->wait += bin->wait_ns * unit * part;
+    if (bin->region == FV_TIMELINE_NONE)
+        return;
+    if (bin->region == g->region)
+        g->region_ns += region_ns;
+    else if (region_ns > g->region_ns) {
+        g->region = bin->region;
+        g->region_ns = region_ns;
+    }
+}
+
+struct level {
+    const struct fv_timeline_bin *bins;
+    uint64_t count;
+    unsigned width;
+};
+
+#define EDGES 4 /* bins that a stretch has at least: those at its edges count in part */
+
+/* The coarsest that has as many in a stretch, or the finest. */
+static struct level level_of(const struct fv_timeline_file *t, const struct fv_timeline_row *row, double ns)
+{
+    struct level l = { (const struct fv_timeline_bin *)(const void *)(t->map + row->bins), row->bin_count, row->width };
+
+    for (uint32_t i = 1; i < row->levels && (double)(UINT64_C(2) << l.width) <= ns / EDGES; i++) {
+        l.bins += l.count;
+        l.count = (l.count + 1) / 2;
+        l.width++;
+    }
+    return l;
+}
+
+static void gather(const struct level *l, double from, double to, struct gathered *g)
+{
+    const double width = (double)(UINT64_C(1) << l->width), unit = (double)(UINT64_C(1) << fv_timeline_shift(l->width));
+
+    for (uint64_t i = from > 0 ? (uint64_t)(from / width) : 0; i < l->count && (double)i * width < to; i++) {
+        double begin = (double)i * width, end = begin + width;
+
+        begin = begin > from ? begin : from;
+        end = end < to ? end : to;
+        if (end > begin)
+            gather_bin(g, &l->bins[i], unit, (end - begin) / width);
+    }
+}
+
+/* ---- tiles ---- */
+
+struct tiling {
+    const struct fv_timeline_file *timeline;
+    double from, step;
+    struct gathered *out;
+    size_t count;
+};
+
+/* A stretch in which a region was innermost; or, of none, in which a call waited. */
+static void spread(const struct tiling *t, double begin, double end, uint32_t region)
+{
+    size_t i = begin > t->from ? (size_t)((begin - t->from) / t->step) : 0;
+
+    for (; i < t->count && t->from + t->step * (double)i < end; i++) {
+        const double since = t->from + t->step * (double)i, least = begin > since ? begin : since;
+        const double most = end < since + t->step ? end : since + t->step, ns = most > least ? most - least : 0;
+        struct gathered *g = &t->out[i];
+
+        if (region == FV_TIMELINE_NONE) {
+            g->wait += ns;
+            continue;
+        }
+        g->parts[t->timeline->regions[region].class % FV_TIMELINE_CLASS_COUNT] += ns;
+        if (region == g->region || ns > g->region_ns) {
+            g->region_ns = region == g->region ? g->region_ns + ns : ns;
+            g->region = region;
+        }
+    }
+}
+
+/* By slices: those in each other are open together. */
+static void tile_exactly(const struct tiling *t, uint32_t row, struct fv_timeline_gathering *g)
+{
+    const struct fv_timeline_seen **open = NULL;
+    size_t depth = 0, room = 0;
+    double since = 0;
+
+    fv_timeline_gather(t->timeline, row, (uint64_t)t->from, (uint64_t)(t->from + t->step * (double)t->count) + 1, g);
+    for (size_t i = 0; i <= g->count; i++) {
+        const struct fv_timeline_seen *next = i < g->count ? &g->items[i] : NULL;
+
+        while (depth && (!next || open[depth - 1]->begin_ns + open[depth - 1]->ns <= next->begin_ns)) {
+            const struct fv_timeline_seen *s = open[--depth];
+            const double end = (double)(s->begin_ns + s->ns);
+
+            spread(t, since, end, s->region);
+            since = end > since ? end : since;
+        }
+        if (!next)
+            break;
+        if (depth)
+            spread(t, since, (double)next->begin_ns, open[depth - 1]->region);
+        since = (double)next->begin_ns;
+        if (next->wait_ns)
+            spread(t, since, since + (double)next->wait_ns, FV_TIMELINE_NONE);
+        FV_GROW(open, room, depth + 1);
+        open[depth++] = next;
+    }
+    free(open);
+}
+
+/* Bins are longer than a stretch, or there are few slices in all of these: then slices are taken. */
+#define FEW 4096
+
+static void tile_row(const struct tiling *t, uint32_t row, struct fv_timeline_gathering *g)
+{
+    const struct fv_timeline_row *r = &t->timeline->rows[row];
+    const struct level l = level_of(t->timeline, r, t->step);
+    const double part = t->step * (double)t->count / (double)(t->timeline->header->span_ns + 1);
+
+    if (!r->levels)
+        return;
+    if ((double)(r->slices + r->samples) * part < FEW || (double)(UINT64_C(1) << l.width) > t->step) {
+        tile_exactly(t, row, g);
+        return;
+    }
+    for (size_t i = 0; i < t->count; i++)
+        gather(&l, t->from + t->step * (double)i, t->from + t->step * (double)(i + 1), &t->out[i]);
+}
+
+static uint8_t part_of(double ns, double all)
+{
+    double part = all > 0 ? ns / all * 255 : 0;
+
+    return part >= 255 ? 255 : part > 0 && part < 1 ? 1 : (uint8_t)(part + 0.5); /* what is there is seen */
+}
+
+void fv_timeline_tiles(const struct fv_timeline_file *t, const uint32_t *rows, size_t row_count, double from, double to,
+                       struct fv_timeline_tile *out, size_t count)
+{
+    struct tiling tiling = { t, from, (to - from) / (double)(count ? count : 1), NULL, count };
+    const double all = tiling.step * (double)row_count;
+    struct fv_timeline_gathering g = { 0 };
+
+    tiling.out = fv_xcalloc(count + 1, sizeof(*tiling.out));
+    for (size_t i = 0; i < count; i++)
+        tiling.out[i].region = FV_TIMELINE_NONE;
+    for (size_t k = 0; k < row_count; k++)
+        tile_row(&tiling, rows[k], &g);
+    for (size_t i = 0; i < count; i++) {
+        const struct gathered *from_rows = &tiling.out[i];
+
+        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+            out[i].parts[c] = part_of(from_rows->parts[c], all);
+        out[i].wait = part_of(from_rows->wait, all);
+        out[i].region = from_rows->region;
+        out[i].region_part = part_of(from_rows->region_ns, all);
+    }
+    free(tiling.out);
+    free(g.items);
+}
+
+void fv_timeline_parts(const struct fv_timeline_file *t, uint32_t row, double from, double to,
+                       struct fv_timeline_parts *out)
+{
+    struct gathered all = { .region = FV_TIMELINE_NONE };
+    const struct tiling tiling = { t, from, to > from ? to - from : 1, &all, 1 };
+    struct fv_timeline_gathering g = { 0 };
+
+    tile_row(&tiling, row, &g);
+    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+        out->ns[c] = all.parts[c];
+    out->wait_ns = all.wait;
+    free(g.items);
+}

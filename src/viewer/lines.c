@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers of fvmpi view for the lines of its picture (viewer.h): each is some rows, in any order, that are drawn as
+ * one. */
+#include "viewer/answer.h"
+
+#if FV_MICROHTTPD
+
+#define MOST_TILES (1 << 21)
+#define MOST_ROWS  (1 << 22) /* of all lines together */
+
+struct lines {
+    uint32_t *rows;
+    size_t count, room;
+    size_t *ends; /* of each line, in rows */
+    size_t line_count, line_room;
+};
+
+/* A number, and what stands behind it; false: there is none. */
+static bool take_row(const char **at, uint64_t *out)
+{
+    char *end;
+
+    if (**at < '0' || **at > '9')
+        return false;
+    *out = strtoull(*at, &end, 10);
+    *at = end;
+    return true;
+}
+
+bool fv_viewer_take_rows(const char **at, uint64_t rows, uint64_t *first, uint64_t *last)
+{
+    *at += **at == ',';
+    if (!take_row(at, first))
+        return false;
+    *last = *first;
+    if (**at == '-' && (++*at, !take_row(at, last)))
+        return false;
+    return *first <= *last && *last < rows;
+}
+
+/* "0-3,7;4": of two lines the rows. False: it is not that, or of rows that are not there. */
+static bool take_lines(struct lines *l, const char *text, uint64_t row_count)
+{
+    for (const char *at = text;; at++) {
+        uint64_t first, last;
+
+        if (*at == ',' || !fv_viewer_take_rows(&at, row_count, &first, &last) || last - first >= MOST_ROWS - l->count)
+            return false;
+        FV_GROW(l->rows, l->room, l->count + (last - first) + 1);
+        for (uint64_t row = first; row <= last; row++)
+            l->rows[l->count++] = (uint32_t)row;
+        if (*at == ',')
+            continue;
+        FV_GROW(l->ends, l->line_room, l->line_count + 1);
+        l->ends[l->line_count++] = l->count;
+        if (*at != ';')
+            return !*at;
+    }
+}
+
+/* As arrays: who draws takes them as they are. */
+static void lay_out(const struct fv_timeline_tile *tiles, size_t count, uint8_t *out)
+{
+    uint32_t *regions = (uint32_t *)(void *)out;
+    uint8_t *region_parts = out + 4 * count, *waits = region_parts + count, *parts = waits + count;
+
+    for (size_t i = 0; i < count; i++) {
+        regions[i] = tiles[i].region;
+        region_parts[i] = tiles[i].region_part;
+        waits[i] = tiles[i].wait;
+        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+            parts[c * count + i] = tiles[i].parts[c];
+    }
+}
+
+static enum MHD_Result send_tiles(struct fv_viewer *v, struct MHD_Connection *connection, const struct lines *l)
+{
+    const struct window w = window_of(v, connection);
+    const size_t count = (size_t)number(connection, "count", 1, 16384, 1024), all = l->line_count * count,
+                 bytes = all * (6 + FV_TIMELINE_CLASS_COUNT);
+
+    if (all > MOST_TILES)
+        return fv_web_say(&v->site, connection, MHD_HTTP_BAD_REQUEST, "that are too many; merge more rows\n");
+    struct fv_timeline_tile *tiles = fv_xcalloc(all + 1, sizeof(*tiles));
+    uint8_t *out = fv_xcalloc(bytes + 1, 1);
+
+    for (size_t i = 0, first = 0; i < l->line_count; first = l->ends[i++])
+        fv_timeline_tiles(v->timeline, l->rows + first, l->ends[i] - first, w.from, w.to, tiles + i * count, count);
+    lay_out(tiles, all, out);
+    free(tiles);
+    return fv_web_queue(&v->site, connection, MHD_HTTP_OK,
+                        fv_http.MHD_create_response_from_buffer(bytes, out, MHD_RESPMEM_MUST_FREE),
+                        "application/octet-stream");
+}
+
+enum MHD_Result fv_viewer_tiles(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    struct lines lines = { 0 };
+
+    r->body[r->bytes] = '\0';
+    enum MHD_Result result =
+        take_lines(&lines, r->body, v->timeline->header->rows.count)
+            ? send_tiles(v, connection, &lines)
+            : fv_web_say(&v->site, connection, MHD_HTTP_BAD_REQUEST, "lines are rows that there are, as \"0-3,7;4\"\n");
+    free(lines.rows);
+    free(lines.ends);
+    return result;
+}
+
+enum MHD_Result fv_viewer_rows(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    const struct window w = window_of(v, connection);
+    struct answer *a = begin_answer();
+
+    (void)r;
+    fv_json_array(&a->json, "rows");
+    for (uint32_t i = 0; i < w.rows; i++) {
+        struct fv_timeline_parts parts;
+        uint64_t told[FV_TIMELINE_CLASS_COUNT + 1];
+
+        fv_timeline_parts(v->timeline, w.first + i, w.from, w.to, &parts);
+        told[0] = (uint64_t)parts.wait_ns;
+        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+            told[c + 1] = (uint64_t)parts.ns[c];
+        tell_numbers(&a->json, told, FV_TIMELINE_CLASS_COUNT + 1);
+    }
+    fv_json_end(&a->json);
+    return end_answer(v, connection, a);
+}
+#endif

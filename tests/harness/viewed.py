@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""fvmpi view's server, and what an archive has as otf2-print tells it: what the server says is held against that."""
+import json
+import os
+import random
+import re
+import tarfile
+
+import harness
+import otf2_print
+from report import equal
+from served import Served
+
+WINDOWS = 12
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def foreign(tap):
+    """Archives of other tools by name; where fvmpi cannot read any, the test is skipped."""
+    if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')):
+        with tap.test('traces in a browser'):
+            raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')
+        tap.done()
+    place = harness.scratch('archives')
+    with tarfile.open(os.path.join(HERE, '../otf2/foreign.tar.xz')) as tar:
+        tar.extractall(place)
+    names = ('scorep-late', 'scorep-coll', 'scorep-rma')
+    return {name: os.path.join(place, name, 'traces.otf2') for name in names}
+
+
+class Server(Served):
+    def __init__(self, *words, env=None):
+        super().__init__('view', *words, env=env)
+
+    def ask(self, path, token=None, **values):
+        return self.fetch('/' + path, token, **values)
+
+    def json(self, path, **values):
+        status, text = self.ask(path, **values)
+        equal(path, status, 200)
+        return json.loads(text)
+
+    def stop(self):
+        self.process.terminate()
+        return harness.finish(self.process)
+
+
+def events_of(anchor):
+    """Regions of each location: (begin, end, name, depth, the names around it), ns; as otf2-print tells them."""
+    clock = harness.run(['otf2-print', '-G', anchor]).ended(0).out
+    ticks, offset = map(int, re.search(r'Ticks per Seconds: (\d+), Global Offset: (\d+)', clock).groups())
+    found = {}
+    for event in otf2_print.events(anchor):
+        rows, stack = found.setdefault(event.location, ([], []))
+        ns = (event.time - offset) * 10**9 // ticks
+        if event.kind == 'ENTER':
+            stack.append((ns, event.region.strip('"')))
+        elif event.kind == 'LEAVE':
+            begin, name = stack.pop()
+            rows.append((begin, ns, name, len(stack), [around for _, around in stack]))
+    return [rows for _, (rows, _) in sorted(found.items())]
+
+
+def counted(rows, begin, end):
+    """Of each region: calls that have a part of [begin, end), inclusive and exclusive ns of it."""
+    sums = {}
+    for since, until, name, _, around in rows:
+        if since >= end or until <= begin:
+            continue
+        part = min(until, end) - max(since, begin)
+        count, inclusive, exclusive = sums.get(name, (0, 0, 0))
+        sums[name] = (count + 1, inclusive + (0 if name in around else part), exclusive + part)
+        if around:
+            count, inclusive, exclusive = sums.get(around[-1], (0, 0, 0))
+            sums[around[-1]] = (count, inclusive, exclusive - part)
+    return {name: sum for name, sum in sums.items() if sum[0]}
+
+
+def windows(span):
+    """The whole run, and stretches of any length."""
+    choose = random.Random(4711)
+    yield 0, span
+    for _ in range(WINDOWS):
+        length = int(10 ** choose.uniform(3, 9))
+        begin = choose.randrange(max(span - length, 1))
+        yield begin, min(begin + length, span)

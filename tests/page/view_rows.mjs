@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Looks at the lines of the page of fvmpi view, and what lies over and below them. view_rows.mjs FOLDER ADDRESS, of two ranks with three threads each
+ * (tests/planted/hybrid.c). Each line of stdout is what was looked at, { check, wrong }: wrong is null, or words. */
+import path from "node:path";
+import { accessible, launch, look, same, watched } from "./browser.mjs";
+
+const [folder, address] = process.argv.slice(2);
+const TIMEOUT = { timeout: 30000 };
+
+async function settled(page) {
+  await page.waitForTimeout(300);
+  await page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
+}
+const lines = page => page.evaluate(() => Number(document.getElementById("picture").dataset.lines));
+const label = page => page.getAttribute("#picture", "aria-label");
+const told = page => page.locator("#told").innerText();
+
+async function press(page, key) {
+  await page.focus("#picture");
+  await page.keyboard.press(key);
+  await settled(page);
+}
+
+async function groups(page) {
+  const all = await lines(page);
+
+  await press(page, "[");
+  const folded = await lines(page);
+  await page.waitForFunction(() => location.hash.includes("fold="), null, TIMEOUT);
+  await press(page, "]");
+  const open = await lines(page);
+  await page.mouse.click(...(await placeOf(page, 60, 30)));
+  await settled(page);
+  const one = await lines(page);
+  await page.mouse.click(...(await placeOf(page, 60, 30)));
+  await page.uncheck(".rows-bar input[type=checkbox]");
+  await settled(page);
+  const flat = await lines(page);
+  await page.check(".rows-bar input[type=checkbox]");
+  await settled(page);
+  return same("lines", [all, folded, open, one, flat], [8, 2, 8, 5, 6]);
+}
+async function placeOf(page, x, y) {
+  const box = await page.locator("#picture").boundingBox();
+
+  return [box.x + x, box.y + y];
+}
+
+async function filtered(page) {
+  const texts = [];
+
+  for (const ranks of ["1", "0-7", "nonsense", ""]) {
+    await page.fill("input[aria-label='ranks that are shown']", ranks);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    await settled(page);
+    texts.push(await label(page));
+  }
+  return same(
+    "rows",
+    texts.map(text => text.match(/\d+/)[0]),
+    ["3", "6", "6", "6"],
+  );
+}
+
+/* The one that waits most comes first. */
+async function sorted(page) {
+  const order = () => page.evaluate(() => address.get("sort"));
+
+  await page.selectOption("select[aria-label='order of rows']", "wait");
+  await settled(page);
+  const by = await order();
+  await press(page, "w");
+  const isOld = await page.isVisible("button:text-is('sort again')");
+  await page.click("button:text-is('sort again')");
+  await settled(page);
+  const isAgain = await page.isHidden("button:text-is('sort again')");
+  await page.selectOption("select[aria-label='order of rows']", "rank");
+  await press(page, "f");
+  return same("sorted", [by, isOld, isAgain, await order()], ["wait", true, true, null]);
+}
+
+async function charted(page) {
+  await page.selectOption("select[aria-label='values that are charted below']", "memory allocated (bytes)");
+  await settled(page);
+  const caption = () => page.locator(".strip:has(.chart-canvas) figcaption .note").innerText(),
+    usual = await caption(),
+    box = await page.locator(".chart-canvas").boundingBox();
+  await page.mouse.move(box.x + box.width - 3, box.y + 20);
+  const pointed = await caption();
+  await page.mouse.move(5, 5);
+  return (
+    same("curves", usual, "rank 0, rank 1") || (/rank 0: [\d.]+/.test(pointed) ? null : "at the pointer: " + pointed)
+  );
+}
+
+async function stacked(page) {
+  await press(page, "k");
+  const title = await page.locator(".strip:has(.stack-canvas) b").innerText();
+  await press(page, "k");
+  return same("stack", [title, await page.locator(".stack-canvas").count()], ["stack of rank 0", 0]);
+}
+
+/* A call of a collective operation: its members. */
+async function together(page) {
+  await page.locator("#sums tr:has(button:text-is('MPI_Barrier')) button.longest").click();
+  await page.waitForSelector("#details h2", TIMEOUT);
+  await settled(page);
+  const text = await told(page);
+
+  await press(page, "f");
+  return text.includes("the collective operation has 2 members") ? null : text;
+}
+
+async function critical(page) {
+  const colours = () =>
+    page.evaluate(() => {
+      const canvas = document.getElementById("picture");
+
+      return canvas.toDataURL();
+    });
+  const before = await colours();
+  await press(page, "c");
+  const after = await colours();
+  await press(page, "x");
+  const without = await colours();
+  await press(page, "x");
+  return before !== after && after !== without ? null : "nothing is drawn";
+}
+
+/* A rule gives functions a colour and a place in the legend, also when the page is opened again. */
+async function coloured(page) {
+  await press(page, "o");
+  await page.click("#colours button:text-is('add')");
+  await page.fill("#colours input[aria-label='expression']", "^MPI_(Barrier|Reduce)$");
+  await page.fill("#colours input[aria-label='name of the group']", "meeting");
+  await page.fill("#colours input[aria-label='colour']", "#123456");
+  await page.keyboard.press("Tab");
+  const count = await page.locator("#colours tbody td:nth-child(4)").innerText();
+  await page.click("#colours button:text-is('close')");
+  await page.reload();
+  await page.waitForSelector("#sums tbody tr", TIMEOUT);
+  await settled(page);
+  const legend = await page.locator(".legend").innerText(),
+    key = await page
+      .locator("#sums tr:has(button:text-is('MPI_Barrier')) .key")
+      .evaluate(of => getComputedStyle(of).backgroundColor);
+  await page.evaluate(() =>
+    localStorage.setItem("fvmpi-view-colours", '[{"match": "(", "colour": "#ffffff"}, 7, null]'),
+  );
+  await page.reload();
+  await page.waitForSelector("#sums tbody tr", TIMEOUT);
+  await settled(page);
+  await page.evaluate(() => localStorage.clear());
+  return same("rule", [count, key, legend.includes("meeting")], ["2", "rgb(18, 52, 86)", true]);
+}
+
+async function main() {
+  const browser = await launch();
+  const options = { viewport: { width: 1280, height: 900 } };
+  const watch = await watched(browser, new RegExp("^(data|blob):|^" + new URL(address).origin + "/"), options);
+  const { page, faults } = watch;
+
+  await page.goto(address);
+  await page.waitForSelector("#sums tbody tr", TIMEOUT);
+  await settled(page);
+  await look("groups of rows fold", groups(page));
+  await look("rows of some ranks", filtered(page));
+  await look("rows sorted by what they wait", sorted(page));
+  await look("values along time", charted(page));
+  await look("the call stack of a row", stacked(page));
+  await look("the members of a collective operation", together(page));
+  await look("waits and the critical path", critical(page));
+  await look("colours and groups of functions", coloured(page));
+  await look("accessible", accessible(page));
+  await page.screenshot({ path: path.join(folder, "view-rows.png") });
+  await look("nothing goes wrong", Promise.resolve(faults.join("; ")));
+  await browser.close();
+}
+
+await main();

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""fvmpi view: what lies over and between the rows. Calls of collective operations, values along time and labels are held
+against the archive as otf2-print tells it, the critical path against analysis.json, waits against their causes."""
+import array
+import json
+import math
+import os
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(HERE + '/../harness')
+import harness
+import otf2_print
+from report import check, equal
+from served import seen_in_browser
+from viewed import Server, foreign
+
+MEMORY = 'memory allocated'
+ROW, BEGIN, NS, WAIT, REGION, DEPTH, CONTEXT, CAUSE, SAMPLED, TOGETHER = range(10)
+
+
+def merged(directory):
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+    return os.path.join(directory, 'traces.otf2')
+
+
+def calls_of(server, row):
+    return server.json('slices', row=row)['slices']
+
+
+# ---- by any number of processes ----
+
+
+def all_of(trace, processors):
+    before = os.sched_getaffinity(0)
+    place = (
+        os.path.join(trace, '.fvmpi-view') if os.path.isdir(trace) else trace[: -len('.otf2')] + '.fvmpi/.fvmpi-view'
+    )
+    shutil.rmtree(place, ignore_errors=True)
+    os.sched_setaffinity(0, processors)
+    server = Server(trace)
+    os.sched_setaffinity(0, before)
+    about = server.json('about')
+    found = [about] + [
+        server.json(path) for path in ('sums', 'messages', 'blocked', 'critical', 'labels', 'series', 'waits')
+    ]
+    found += [server.json('slices', row=row) for row in range(len(about['rows']))]
+    found += [server.ask('values', series=','.join(map(str, range(len(found[6]['series'])))), count=10)[1]]
+    server.stop()
+    return found
+
+
+def by_any_number(tap, name, trace):
+    with tap.test(name + ': one process makes the same as several'):
+        all = os.sched_getaffinity(0)
+        if len(all) < 2:
+            raise harness.Skip('one processor')
+        one, several = all_of(trace, {min(all)}), all_of(trace, all)
+        for i, (found, wanted) in enumerate(zip(several, one)):
+            equal('part {}'.format(i), found, wanted)
+
+
+# ---- collective operations ----
+
+
+def operations(anchor):
+    """Of each communicator the calls, by location: [(enter, leave)]."""
+    found, stacks, open_comm = {}, {}, {}
+    for event in otf2_print.events(anchor):
+        stack = stacks.setdefault(event.location, [])
+        if event.kind == 'ENTER':
+            stack.append(event.time)
+        elif event.kind == 'MPI_COLLECTIVE_END':
+            open_comm[event.location] = event['communicator id']
+        elif event.kind == 'LEAVE':
+            begin, comm = stack.pop(), open_comm.pop(event.location, None)
+            if comm is not None:
+                found.setdefault(comm, {}).setdefault(event.location, []).append((begin, event.time))
+    return found
+
+
+def together(tap, name, anchor):
+    server = Server(anchor)
+    ns = harness.run(['otf2-print', '-G', anchor]).ended(0).out
+    ticks = int(ns.split('Ticks per Seconds: ')[1].split(',')[0])
+    offset = int(ns.split('Global Offset: ')[1].split(',')[0].split()[0])
+    with tap.test(name + ': the calls of a collective operation'):
+        seen = 0
+        for calls in operations(anchor).values():
+            locations = sorted(calls)
+            if len(locations) < 2:
+                continue
+            for each in list(zip(*(calls[at] for at in locations)))[:20]:
+                wanted = [((begin - offset) * 10**9 // ticks, row) for row, (begin, _) in enumerate(each)]
+                rows = server.json('about')['rows']
+                mine = [s for s in calls_of(server, 0) if s[0] == wanted[0][0] and len(locations) == len(rows)]
+                for slice in mine:
+                    found = server.json('together', row=0, begin=slice[0], depth=slice[4])
+                    if not found['members']:
+                        continue
+                    equal('members', found['members'], len(rows))
+                    equal('calls', [(c[BEGIN], c[ROW]) for c in found['calls']], wanted)
+                    seen += 1
+        check(seen > 2, '{} operations', seen)
+    with tap.test(name + ': of what is no such call: nothing'):
+        equal('no call', server.json('together', row=0, begin=1, depth=7), {'members': 0, 'calls': []})
+        equal('no row', server.json('together', row=99999, begin=0)['calls'], [])
+    server.stop()
+
+
+# ---- waits ----
+
+
+def waits(tap, mpi):
+    run = mpi.profile(mpi.build('waitpaths.c'), 4, ['paths'], ['--trace', '--sample=off', '-q']).ended(0)
+    merged(run.directory)
+    by_any_number(tap, str(mpi), run.directory)
+    with open(os.path.join(run.directory, 'analysis.json')) as f:
+        analysis = json.load(f)
+    server = Server(run.directory)
+    span = server.json('about')['span_ns']
+    blocked = server.json('blocked', count=1000)['calls']
+    with tap.test('{}: calls that waited, the longest first, with who was late'.format(mpi)):
+        check(len(blocked) > 3, '{}', blocked)
+        equal('order', blocked, sorted(blocked, key=lambda c: (-c[WAIT], c[ROW], c[BEGIN])))
+        wanted = {
+            (row, s[0], s[2], s[6]) for row in range(4) for s in calls_of(server, row) if s[2] and s[6] is not None
+        }
+        equal('calls', {(c[ROW], c[BEGIN], c[WAIT], c[CAUSE]) for c in blocked}, wanted)
+        few = server.json('blocked', count=2)
+        equal('two', (few['calls'], few['left_out']), (blocked[:2], len(blocked) - 2))
+    with tap.test('{}: the chain behind a wait goes from cause to cause, back in time'.format(mpi)):
+        longest = 0
+        for call in blocked:
+            at, chain = call, server.json('chain', row=call[ROW], begin=call[BEGIN], depth=call[DEPTH])['calls']
+            for link in chain:
+                equal('the row that was late', link[ROW], at[CAUSE])
+                check(link[BEGIN] + link[WAIT] <= at[BEGIN] + at[WAIT], '{} then {}', at, link)
+                check(link[BEGIN] + link[WAIT] > at[BEGIN], '{} then {}', at, link)
+                at = link
+            longest = max(longest, len(chain))
+        check(longest >= 1, 'no chain')
+    with tap.test('{}: the critical path is one stretch behind the other, as long as the analysis says'.format(mpi)):
+        path = server.json('critical')['stretches']
+        check(path, 'none')
+        for before, after in zip(path, path[1:]):
+            equal('begin', after[1], before[2])
+        by_rank = {r['rank']: r['critical_s'] for r in analysis['ranks']}
+        for rank in range(4):
+            own = sum(end - begin for row, begin, end in path if row == rank) / 1e9
+            check(abs(own - by_rank[rank]) < 1e-5 + 0.01 * span / 1e9, 'rank {}: {} s, {}', rank, own, by_rank)
+    server.stop()
+
+
+# ---- values ----
+
+
+def values_of(server, series, count, **window):
+    status, data = server.ask('values', series=series, count=count, **window)
+    equal('status', status, 200)
+    all = array.array('d', data)
+    return [all[3 * i : 3 * i + 3] for i in range(len(all) // 3)]
+
+
+def metrics(anchor):
+    """Of each metric: (ns after the first event, value)."""
+    clock = harness.run(['otf2-print', '-G', anchor]).ended(0).out
+    ticks = int(clock.split('Ticks per Seconds: ')[1].split(',')[0])
+    offset = int(clock.split('Global Offset: ')[1].split(',')[0].split()[0])
+    found = {}
+    text = harness.run(['otf2-print', anchor]).ended(0).out
+    for line in text.splitlines():
+        words = line.split()
+        if words and words[0] == 'METRIC':
+            for value in line.split('Value: ')[1:]:
+                name = value.split('"')[1]
+                number = value.split(';')[2].strip().rstrip(')')
+                found.setdefault(name, []).append(((int(words[2]) - offset) * 10**9 // ticks, float(number)))
+    return found
+
+
+def is_same(found, wanted):
+    """otf2-print has six digits."""
+    return math.isclose(found, wanted, rel_tol=1e-5) or (math.isnan(found) and math.isnan(wanted))
+
+
+def wanted_of(points, begin, end):
+    """Least, most and last of a value that holds until the next one."""
+    held = [v for ns, v in points if ns <= begin][-1:] + [v for ns, v in points if begin < ns < end]
+    return (min(held), max(held), held[-1]) if held else (math.nan,) * 3
+
+
+def values(tap, mpi):
+    program = mpi.build('../sensors/known.c', '-pthread', '-ldl', '-I', os.path.join(harness.SOURCE, 'src'))
+    words = ['wait', 'label', 'meshed', 'pages', '3000', 'wait', 'wait']
+    options = ['--trace', '--memory', '--sensors', 'vmstat.nr_free_pages', '--sensors-hz', '200', '-q']
+    run = mpi.profile(program, 2, words, options).ended(0)
+    anchor = merged(run.directory)
+    exact = metrics(anchor)
+    times = []
+    for trace in (run.directory, anchor):
+        server = Server(trace)
+        span = server.json('about')['span_ns']
+        with tap.test('{}: {}: labels'.format(mpi, os.path.basename(trace))):
+            equal('labels', [label[1:] for label in server.json('labels')['labels']], [[0, 'meshed']])
+            at = server.json('labels')['labels'][0][0]
+            equal('before', server.json('labels', to=at)['labels'], [])
+            times.append(at)
+            check(abs(at - times[0]) < 2, 'at {}', times)
+        with tap.test('{}: {}: values along time'.format(mpi, os.path.basename(trace))):
+            series = server.json('series')['series']
+            check(any(s['of'] == 'process' for s in series), '{}', series)
+            for number, one in enumerate(series):
+                if one['is_rate']:
+                    continue
+                name = one['name'].split('@')[0]
+                points = exact.get(one['name'], exact.get(name))
+                if name == MEMORY:
+                    continue  # one for each rank, of one name
+                check(points, '{} of {}', one, list(exact))
+                equal('values of ' + name, one['count'], len(points))
+                for count in (1, 7, 100):
+                    for i, found in enumerate(values_of(server, number, count)):
+                        wanted = wanted_of(points, span * i / count, span * (i + 1) / count)
+                        check(
+                            all(map(is_same, found, wanted)),
+                            '{} {} of {}: {}, wanted {}',
+                            name,
+                            i,
+                            count,
+                            list(found),
+                            wanted,
+                        )
+            counts = [one['count'] for one in series if one['name'].split('@')[0] == MEMORY]
+            equal('ranks', len(counts), 2)
+            equal('values of memory', sum(counts), len(exact[MEMORY]))
+        with tap.test('{}: {}: nonsense is no series'.format(mpi, os.path.basename(trace))):
+            for words in ('', 'x', '99999', ',', '-1'):
+                equal(words, server.ask('values', series=words)[1], b'')
+        server.stop()
+
+
+def in_browser(tap, mpi):
+    program = mpi.build('../planted/hybrid.c', '-fopenmp')
+    options = ['--trace', '--threads', '--memory', '-q']
+    run = mpi.profile(program, 2, [], options).ended(0)
+    server = Server(run.directory)
+    seen_in_browser(tap, '{}: hybrid'.format(mpi), 'view_rows.mjs', server.address)
+    server.stop()
+    by_any_number(tap, '{}: hybrid'.format(mpi), run.directory)
+
+
+def main():
+    tap = harness.Tap()
+    archives = foreign(tap)
+    for name in ('scorep-coll', 'scorep-late'):
+        together(tap, name, archives[name])
+        by_any_number(tap, name, archives[name])
+    for mpi in harness.an_mpi(tap):
+        waits(tap, mpi)
+        values(tap, mpi)
+        in_browser(tap, mpi)
+    tap.done()
+
+
+main()

@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fvmpi view's server sums up of a stretch of time and rows, and calls that it finds: against the events of the
+archive as otf2-print tells them, summed up here. Bookmarks: who may leave some, and what becomes of them."""
+import os
+import random
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(HERE + '/../harness')
+import harness
+import otf2_print
+from report import check, equal
+from viewed import Server, counted, events_of, foreign, windows
+
+SUMS = 'region count inclusive exclusive longest wait sampled shortest whole least most least_row most_row'.split()
+
+
+def stretches(span, rows):
+    """Windows, each of all rows or of some."""
+    choose = random.Random(815)
+    for begin, end in windows(span):
+        first = choose.randrange(rows)
+        yield begin, end, 0, rows
+        yield begin, end, first, choose.randrange(1, rows - first + 1)
+
+
+def asked(begin, end, first, rows):
+    return {'from': begin, 'to': end, 'first': first, 'rows': rows}
+
+
+def inside(calls, begin, end):
+    return [call for call in calls if call[0] < end and call[1] > begin]
+
+
+def wanted_sums(exact, begin, end, first, rows):
+    """By name: durations of whole calls, and which rows have least and most of it."""
+    by_row = [counted(calls, begin, end) for calls in exact[first : first + rows]]
+    wanted = {}
+    for name in {name for row in by_row for name in row}:
+        whole = [
+            u - b for calls in exact[first : first + rows] for b, u, n, *_ in inside(calls, begin, end) if n == name
+        ]
+        own = [row.get(name, (0, 0, 0))[2] for row in by_row]
+        wanted[name] = (min(whole), max(whole), sum(whole), min(own), max(own))
+        wanted[name] += (first + own.index(min(own)), first + own.index(max(own)))
+    return wanted
+
+
+def functions(tap, name, server, names, exact, span):
+    with tap.test(name + ': durations of calls, and rows that have least and most'):
+        for window in stretches(span, len(exact)):
+            sums = [dict(zip(SUMS, row)) for row in server.json('sums', **asked(*window))['regions']]
+            keys = 'shortest longest whole least most least_row most_row'.split()
+            found = {names[sum['region']]: tuple(sum[key] for key in keys) for sum in sums}
+            equal(str(window), found, wanted_sums(exact, *window))
+    with tap.test(name + ': a function by row'):
+        for begin, end, first, rows in stretches(span, len(exact)):
+            region = random.Random(begin).randrange(len(names))
+            found = server.json('shares', region=region, **asked(begin, end, first, rows))['rows']
+            wanted = [
+                counted(exact[row], begin, end).get(names[region], (0, 0, 0)) for row in range(first, first + rows)
+            ]
+            equal(names[region], [tuple(row[1:4]) for row in found], wanted)
+            equal('rows', [row[0] for row in found], list(range(first, first + rows)))
+
+
+def wanted_tree(exact, begin, end, first, rows):
+    """By the names around it: calls, inclusive and exclusive ns."""
+    tree = {}
+
+    def add(path, *more):
+        tree[path] = tuple(a + b for a, b in zip(tree.get(path, (0, 0, 0)), more))
+
+    for calls in exact[first : first + rows]:
+        for since, until, name, _, around in inside(calls, begin, end):
+            part = min(until, end) - max(since, begin)
+            add((*around, name), 1, part, part)
+            if around:
+                add(tuple(around), 0, 0, -part)
+    return tree
+
+
+def paths_of(nodes, names):
+    paths, found = [], {}
+    for parent, region, *numbers in nodes:
+        paths.append((paths[parent] if parent is not None else ()) + (names[region],))
+        found[paths[-1]] = tuple(numbers[:3])
+    return found
+
+
+def tree(tap, name, server, names, exact, span):
+    with tap.test(name + ': call paths'):
+        for window in stretches(span, len(exact)):
+            answer = server.json('tree', **asked(*window))
+            equal('left out', answer['left_out'], 0)
+            equal(str(window), paths_of(answer['nodes'], names), wanted_tree(exact, *window))
+
+
+def bar(ns):
+    """The one of fv_timeline_bar() that begins last, not after it."""
+    return max((b for b in range(256) if (4 + b % 4) * 2.0 ** (b // 4 - 2) <= ns), default=0)
+
+
+def calls(tap, name, server, names, exact, span):
+    with tap.test(name + ': calls by duration and by time, their histogram'):
+        for begin, end, first, rows in stretches(span, len(exact)):
+            choose = random.Random(begin + rows)
+            region, other = choose.randrange(len(names)), choose.randrange(len(names))
+            all = [
+                (u - b, b, row)
+                for row in range(first, first + rows)
+                for b, u, n, *_ in inside(exact[row], begin, end)
+                if n in (names[region], names[other])
+            ]
+            least, most = sorted(choose.choice(all)[0] for _ in range(2)) if all else (0, 10**9)
+            wanted = sorted((call for call in all if least <= call[0] <= most), key=lambda c: (-c[0], c[1], c[2]))
+            window = asked(begin, end, first, rows)
+            window['region'] = '{},{}'.format(region, other)
+            found = server.json('calls', least=least, most=most, count=5, **window)
+            equal('longest', [(c[1], c[0], c[8]) for c in found['calls']], wanted[:5])
+            equal('counts', [found[key] for key in ('all', 'in_range')], [len(all), len(wanted)])
+            equal('left out', found['left_out'], max(len(wanted) - 5, 0))
+            equal('all of it', found['all_ns'], sum(call[0] for call in all))
+            bars = {}
+            for ns, *_ in all:
+                bars[bar(ns)] = bars.get(bar(ns), 0) + 1
+            equal('histogram', dict(found['bars']), bars)
+            since = sorted((b, row) for _, b, row in all if b >= begin)
+            found = server.json('calls', order=1, count=3, **window)['calls']
+            equal('earliest', [(c[0], c[8]) for c in found], since[:3])
+            found = server.json('calls', order=2, count=1, **window)['calls']
+            equal('latest', [c[0] for c in found], [b for b, _ in since[-1:]])
+
+
+def waiting(tap, name, server, about, span):
+    rows = len(about['rows'])
+    with tap.test(name + ': waiting by function and late row'):
+        some = 0
+        for begin, end, first, many in stretches(span, rows):
+            wanted = {}
+            for row in range(first, first + many):
+                window = {'from': begin, 'to': end}
+                for since, _, wait, region, _, _, cause, *_ in server.json('slices', row=row, **window)['slices']:
+                    part = min(since + wait, end) - max(since, begin)
+                    if wait and part > 0:
+                        n, sum, longest = wanted.get((region, cause), (0, 0, 0))
+                        wanted[region, cause] = (n + 1, sum + part, max(longest, wait))
+            found = server.json('waits', **asked(begin, end, first, many))['waits']
+            equal(str(begin), {(row[0], row[1]): tuple(row[2:]) for row in found}, wanted)
+            equal('longest first', [row[3] for row in found], sorted((row[3] for row in found), reverse=True))
+            some += len(found)
+        check(some, 'no waiting')
+
+
+def messages(tap, name, server, anchor, span, rows):
+    with tap.test(name + ': messages by pair and size'):
+        wanted = {}
+        for event in otf2_print.events(anchor):
+            if event.kind in ('MPI_SEND', 'MPI_ISEND'):
+                key = (event.location, event.receiver)
+                wanted.setdefault(key, []).append(int(event.length))
+        cells = server.json('traffic')['cells']
+        equal('messages sent', sorted(c[2:] for c in cells), sorted([len(m), sum(m)] for m in wanted.values()))
+        for begin, end, first, many in stretches(span, rows):
+            shown = range(first, first + many)
+            found = server.json('messages', **{'from': begin, 'to': end})['messages']
+            found = [m for m in found if m[2] in shown or m[3] in shown]
+            pairs, sizes = {}, {}
+            for _, _, sender, receiver, size, _ in found:
+                for table, key in ((pairs, (sender, receiver)), (sizes, size.bit_length())):
+                    n, sent = table.get(key, (0, 0))
+                    table[key] = (n + 1, sent + size)
+            traffic = server.json('traffic', **asked(begin, end, first, many))
+            equal('groups', (traffic['groups'], traffic['merge']), (rows, 1))
+            equal('pairs', {(c[0], c[1]): tuple(c[2:]) for c in traffic['cells']}, pairs)
+            equal('sizes', {s[0]: tuple(s[1:]) for s in traffic['sizes']}, sizes)
+
+
+def archive(tap, name, anchor):
+    server = Server(anchor)
+    about = server.json('about')
+    names, span = [row[0] for row in about['regions']], about['span_ns']
+    exact = events_of(anchor)
+    functions(tap, name, server, names, exact, span)
+    tree(tap, name, server, names, exact, span)
+    calls(tap, name, server, names, exact, span)
+    if name != 'scorep-rma':
+        waiting(tap, name, server, about, span)
+    if about['messages']:
+        messages(tap, name, server, anchor, span, len(about['rows']))
+    equal('stopped', server.stop().rc, 0)
+
+
+def sampled(tap, mpi):
+    """Of a run without instrumented functions, call paths are those of MPI's calls and of samples."""
+    with tap.test('{}: call paths of calls and samples: all of the time, and the program above its calls'.format(mpi)):
+        run = mpi.profile(mpi.build('../planted/planted.c'), 2, ['imbalance'], ['--trace', '-q']).ended(0)
+        server = Server(run.directory)
+        names = [row[0] for row in server.json('about')['regions']]
+        nodes = server.json('tree')['nodes']
+        paths = paths_of(nodes, names)
+        own = sum(row[3] for row in server.json('sums')['regions'])
+        equal('time', sum(path[2] for path in paths.values()), own)
+        equal('of the roots', sum(numbers[1] for path, numbers in paths.items() if len(path) == 1), own)
+        check(any(path[-1].startswith('MPI_') and 'main' in path for path in paths), '{}', paths)
+        server.stop()
+
+
+# ---- bookmarks ----
+
+
+def post(server, path, text, **more):
+    return server.fetch('/' + path, method='POST', data=text.encode(), **more)
+
+
+def bookmarks(tap, anchor):
+    server = Server(anchor)
+    file = os.path.join(anchor[: -len('.otf2')] + '.fvmpi/.fvmpi-view', 'bookmarks')
+    kept = lambda: server.json('bookmarks')['bookmarks']  # noqa: E731
+    with tap.test('bookmarks are kept beside the trace, changed and forgotten'):
+        equal('none', kept(), [])
+        for place, note in (
+            ('0-100,0,24', 'slow "here" <b>'),
+            ('5-9,1,24&rows=all', ''),
+            ('0-100,0,24', 'again\tand\nmore'),
+        ):
+            equal('kept', post(server, 'bookmark', place + '\n' + note)[0], 200)
+        equal('two', kept(), [['0-100,0,24', 'again and more'], ['5-9,1,24&rows=all', '']])
+        server.stop()
+        server = Server(anchor)
+        equal('later', len(kept()), 2)
+        for _ in range(2):
+            equal('forgotten', post(server, 'forget', '0-100,0,24\n')[0], 200)
+        equal('one', kept(), [['5-9,1,24&rows=all', '']])
+    with tap.test('who may not, or sends nonsense, changes none'):
+        for path in ('bookmark', 'forget'):
+            equal('no token', post(server, path, '5-9,1,24&rows=all\nx', token='0' * 32)[0], 403)
+            for header in ({'Origin': 'http://example.org'}, {'Sec-Fetch-Site': 'cross-site'}, {'Host': 'example.org'}):
+                equal(str(header), post(server, path, '5-9,1,24&rows=all\nx', headers=header)[0], 403)
+            equal('GET', server.ask(path)[0], 405)
+            for text in ('', '\nnote', 'p' * 501, 'p\n' + 'n' * 2001, 'p' * 9000, 'a\tb\nnote'):
+                equal(text[:9], post(server, path, text)[0], 400)
+        equal('one', kept(), [['5-9,1,24&rows=all', '']])
+    with tap.test('not more than there is room for; any file, or none that can be written'):
+        with open(file, 'w') as f:
+            f.write(''.join('{},0,0\tn\n'.format(i) for i in range(600)))
+        equal('most', len(kept()), 500)
+        equal('full', post(server, 'bookmark', 'new\nnote')[0], 503)
+        equal('another note', post(server, 'bookmark', '7,0,0\nnote')[0], 200)
+        with open(file, 'wb') as f:
+            f.write(bytes(range(256)) * 40)
+        server.json('bookmarks')
+        os.unlink(file)
+        os.mkdir(file)
+        equal('none', kept(), [])
+        equal('a directory', post(server, 'bookmark', 'new\nnote')[0], 503)
+        equal('still there', server.ask('about')[0], 200)
+    equal('stopped', server.stop().rc, 0)
+
+
+def main():
+    tap = harness.Tap()
+    archives = foreign(tap)
+    for name, anchor in archives.items():
+        archive(tap, name, anchor)
+    bookmarks(tap, archives['scorep-rma'])
+    for mpi in harness.an_mpi(tap):
+        sampled(tap, mpi)
+    tap.done()
+
+
+main()
