@@ -70,7 +70,7 @@ static void look(const struct fv_timeline_file *t)
         link_up(t, row, span);
         fv_timeline_parts(t, row, (double)span / 5, (double)span / 2, &parts);
     }
-    sum_up(t, &(struct fv_timeline_window){ span / 4, span / 2, 0, ROWS }, sums);
+    sum_up(t, &(struct fv_timeline_window){ .from = span / 4, .to = span / 2, .rows = ROWS }, sums);
     for (uint64_t i = 0; i < t->header->contexts.count && i < 100; i++)
         seen += strlen(fv_timeline_text(t, t->contexts[i].function));
     free(sums);
