@@ -36,7 +36,7 @@ int fv_scaling_load(struct fv_scaling *s, const char *path, const struct fv_choi
 /* How many times the ranks that were read all are. */
 static double all_of(const struct fv_diff_run *r)
 {
-    return (double)r->ranks / (double)r->read;
+    return r->read ? (double)r->ranks / (double)r->read : NAN;
 }
 
 static size_t size_of(const struct fv_scaling *s, const struct fv_diff_run *r)

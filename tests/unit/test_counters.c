@@ -837,6 +837,7 @@ static void of_scaling(bool by_threads, double *instructions, double *ipc, doubl
                                               .program = "p",
                                               .complete = true,
                                               .ranks = by_threads ? 1 : i + 1,
+                                              .read = by_threads ? 1 : i + 1,
                                               .instructions = 1000 * (i + 1),
                                               .cycles = 1000 };
         for (unsigned k = 0; k < FV_DIFF_RUN_METRICS; k++)
