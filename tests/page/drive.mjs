@@ -1038,9 +1038,6 @@ async function offered(page, report) {
       .flatMap(({ table, keys }) => keys.filter(key => !table.isKnown(key)).map(key => table.name + "." + key)),
   );
 
-  return [clientWidth - NUMBERS.left, clientHeight - NUMBERS.top];
-  });
-
   return [
     same(
       "timeline",
