@@ -204,14 +204,17 @@ class View {
     ].join(",");
     address.write();
   }
-  /* The server's first and rows; `only`, where these do not follow each other. */
+  /* The server's first and rows; `only`, where these do not follow each other. A list that is too long for an address: all from the first to the last. */
   get rowsInView() {
     const first = Math.max(0, Math.floor(this.firstRow)),
       seen = this.rows.seen(first, this.rowsShown),
       only = rangesOf(seen),
-      all = { first: seen[0] || 0, rows: seen.length };
+      all = { first: seen[0] || 0, rows: seen.length },
+      isList = /,/.test(only);
 
-    return /,/.test(only) && only.length < ONLY_LONGEST ? { ...all, only } : all;
+    this.isOfMore = isList && only.length >= ONLY_LONGEST;
+    if (this.isOfMore) return { ...all, rows: seen[seen.length - 1] - seen[0] + 1 };
+    return isList ? { ...all, only } : all;
   }
   goToRow(row) {
     const shown = (this.tall - this.top) / this.rowTall;
@@ -310,6 +313,7 @@ class View {
       leftOut = [...this.slices.values()].reduce((sum, { leftOut: n }) => sum + n, 0);
 
     if (this.merge > 1) words.push("more rows than there is room for: each line is the mean of " + this.merge);
+    if (this.isOfMore) words.push("too many rows for a list: the panels are of all rows between these");
     if (leftOut) words.push(plural(leftOut, "short call") + " not drawn by themselves: zoom in");
     if (this.messages.messages.length + this.messages.left_out > MOST_LINES)
       words.push(

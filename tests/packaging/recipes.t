@@ -105,6 +105,19 @@ def debian(files):
     judge(files, packages, [name.replace('$(DEB_HOST_MULTIARCH)', TRIPLET) for name in removed])
 
 
+def commands():
+    """Each document that installs Debian's packages installs all that those depend on."""
+    named = re.findall(r'^Package: (.*)$', read('debian/control'), re.M)
+    for name in ('README.md', 'share/doc/install.md', 'dev'):
+        globs = re.findall(r'/([a-z_*-]+\.deb)', read(name))
+        taken = {p for p in named for g in globs if fnmatch.fnmatch(p + '_0_amd64.deb', g)}
+        for package in re.split(r'\n\n', read('debian/control')):
+            found = re.match(r'Package: (.*)', package)
+            needs = re.findall(r'(lib[a-z0-9-]*|fvmpi)(?= \(= )', package) if found and found[1] in taken else []
+            equal('{}: needs of {}'.format(name, found and found[1]), [p for p in needs if p not in taken], [])
+        check(taken, 'no packages in {}', name)
+
+
 def documents(place):
     """A document that is named by another one, and is installed, is where that says."""
     folder = os.path.join(place, 'usr', 'share', 'doc', 'fvmpi')
@@ -279,6 +292,8 @@ def main():
             if len(mpis) < 2:
                 raise harness.Skip('not built for both MPIs')
             look(files)
+    with tap.test('documents install what packages depend on'):
+        commands()
     with tap.test('versions and dependencies are those of the project'):
         update()
     with tap.test('configure knows the options'):
