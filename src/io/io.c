@@ -9,6 +9,7 @@
 #include "rt/layers.h"
 #include "rt/path.h"
 #include "rt/remarks.h"
+#include "trace/io_vote.h"
 
 #include <link.h>
 #include <stdio.h>
@@ -173,23 +174,6 @@ static void count(struct fv_io_record *r, const struct fv_io_call *call, const s
     count_bytes(r, open, done);
     if (functions[r->function].operation == FV_IO_OP_SEEK && open)
         open->position[functions[r->function].layer] = done->at < 0 ? -1 : done->at;
-}
-
-/* Of the computing until the next MPI call; what has most of it, by a vote that the majority wins. */
-static void add_since(struct fv_io_sums *since, const struct fv_io_record *r, uint64_t ticks)
-{
-    since->calls++;
-    since->ticks += ticks;
-    if (since->file == r->file && since->path == r->path && since->function == r->function) {
-        since->weight += ticks;
-    } else if (since->weight >= ticks) {
-        since->weight -= ticks;
-    } else {
-        since->weight = ticks - since->weight;
-        since->file = r->file;
-        since->path = r->path;
-        since->function = r->function;
-    }
 }
 
 /* ---- the trace ---- */
@@ -390,7 +374,7 @@ static struct fv_io_record *record(struct fv_io *io, const struct fv_io_call *ca
         uint64_t ticks = end > call->begin ? end - call->begin : 0;
 
         io->state->ticks += ticks;
-        add_since(&io->thread->io_since, r, ticks);
+        FV_IO_VOTE(&io->thread->io_since, r, 1, ticks, ticks); /* of the computing until the next call of MPI */
     }
     return r;
 }

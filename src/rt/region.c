@@ -3,6 +3,7 @@
  * of the call behind it. A cell sums up what came behind the same call as last time, so that a loop's calls touch no
  * other memory; when the call before is another one, that sum goes to a record of the pair. */
 #include "rt/statistics.h"
+#include "trace/io_vote.h"
 
 #include <string.h>
 
@@ -116,18 +117,7 @@ FV_COLD void fv_region_with_io(const struct fv_call *call, uint32_t from)
     t->io_since = (struct fv_io_sums){ 0 };
     if (!r)
         return;
-    r->calls += s.calls;
-    r->ticks += s.ticks;
-    if (r->file == s.file && r->path == s.path && r->function == s.function) {
-        r->weight += s.weight;
-    } else if (r->weight >= s.weight) {
-        r->weight -= s.weight;
-    } else {
-        r->weight = s.weight - r->weight;
-        r->file = s.file;
-        r->path = s.path;
-        r->function = s.function;
-    }
+    FV_IO_VOTE(r, &s, s.calls, s.ticks, s.weight);
 }
 
 static void clear(const struct fv_regions *r, const struct kind *kind)

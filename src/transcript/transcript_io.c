@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See transcript_files.h: what a rank file has of calls of functions for files, as src/io would have written it. */
 #include "transcript/transcript_files.h"
+#include "trace/io_vote.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,23 +265,6 @@ static void add(struct fv_transcript *t, struct fv_io_record *r, const struct fv
         p->at = (int64_t)c->at - 1;
 }
 
-/* Of the computing until the next call of MPI; what has most of it, by a vote that the majority wins (src/io). */
-static void add_since(struct fv_io_region *since, const struct fv_io_record *r, uint64_t ticks)
-{
-    since->calls++;
-    since->ticks += ticks;
-    if (since->file == r->file && since->path == r->path && since->function == r->function) {
-        since->weight += ticks;
-    } else if (since->weight >= ticks) {
-        since->weight -= ticks;
-    } else {
-        since->weight = ticks - since->weight;
-        since->file = r->file;
-        since->path = r->path;
-        since->function = r->function;
-    }
-}
-
 /* As trace/events.h has it. */
 static uint64_t result_of(const struct fv_transcript_file_call *c, enum fv_io_operation operation)
 {
@@ -316,7 +300,7 @@ void fv_transcript_file_call(struct fv_transcript *t, struct fv_transcript_threa
     if (c->in_mpi)
         return;
     io->thread.ticks += r->ticks - already;
-    add_since(&io->since, r, r->ticks - already);
+    FV_IO_VOTE(&io->since, r, 1, r->ticks - already, r->ticks - already);
     uint64_t field[FV_EVENT_FIELDS] = { 0, 0, r->path, number, handle_id(t, c->handle), result_of(c, operation) };
     fv_transcript_lasting(t, h, FV_EV_IO, c->begin, end, field);
 }
@@ -333,18 +317,7 @@ void fv_transcript_files_between(struct fv_transcript_thread *h, uint32_t cell)
         return;
     struct fv_io_region *r = FV_INTERNED(io->region_index, io->regions, io->region_count, io->region_room,
                                          (uint32_t[]){ h->last_path, cell });
-    r->calls += s.calls;
-    r->ticks += s.ticks;
-    if (r->file == s.file && r->path == s.path && r->function == s.function) {
-        r->weight += s.weight;
-    } else if (r->weight >= s.weight) {
-        r->weight -= s.weight;
-    } else {
-        r->weight = s.weight - r->weight;
-        r->file = s.file;
-        r->path = s.path;
-        r->function = s.function;
-    }
+    FV_IO_VOTE(r, &s, s.calls, s.ticks, s.weight);
 }
 
 /* ---- the end ---- */
