@@ -26,23 +26,22 @@ const curveName = ({ row, of, source }, { about }) =>
   source ||
   (of === "node" ? about.rows[row].host : of === "process" ? "rank " + about.rows[row].rank : rowName(about.rows[row]));
 
+/* A picture below the rows, with its title, words, and a button that closes it. */
+function strip(title, words, close, picture) {
+  return make(
+    "figure",
+    { class: "strip" },
+    make("figcaption", null, title, words, make("button", { type: "button", class: "tool", onclick: close }, "close")),
+    picture,
+  );
+}
+
 class Chart {
   constructor(view, { key, curves }) {
     Object.assign(this, { view, key, curves, values: null, pointed: null });
     this.canvas = make("canvas", { class: "chart-canvas", role: "img", "aria-label": key + " along time" });
     this.told = make("span", { class: "note" });
-    this.element = make(
-      "figure",
-      { class: "strip" },
-      make(
-        "figcaption",
-        null,
-        make("b", null, key),
-        this.told,
-        make("button", { type: "button", class: "tool", onclick: () => view.charts.remove(key) }, "close"),
-      ),
-      this.canvas,
-    );
+    this.element = strip(make("b", null, key), this.told, () => view.charts.remove(key), this.canvas);
     this.canvas.addEventListener("pointermove", event => {
       view.charts.point(event.offsetX - NAMES_WIDE);
     });
@@ -206,16 +205,10 @@ class Stack {
     this.canvas = make("canvas", { class: "stack-canvas", role: "img" });
     this.title = make("b");
     this.told = make("span", { class: "note" });
-    this.element = make(
-      "figure",
-      { class: "strip" },
-      make(
-        "figcaption",
-        null,
-        this.title,
-        this.told,
-        make("button", { type: "button", class: "tool", onclick: () => this.show(null) }, "close"),
-      ),
+    this.element = strip(
+      this.title,
+      this.told,
+      () => this.show(null),
       make("div", { class: "scrolling" }, this.canvas),
     );
     this.canvas.addEventListener("click", event => {
