@@ -2,22 +2,16 @@
 /* fvmpi view: a trace in a browser. What it shows is made once, by fvunify, of rank files or of an archive, and kept
  * beside them. */
 #include "base/base.h"
-#include "base/experiment.h"
-#include "cmd/archives.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
-#include "experiment/experiment.h"
+#include "cmd/timelines.h"
 #include "viewer/viewer.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,9 +34,6 @@ enum { STRANGERS_S = 5 }; /* how often connections without the token are looked 
 struct view_run {
     struct fv_operands operands;
     size_t port; /* 0: any */
-    const char *trace;
-    uint64_t source; /* what the trace is, by its files */
-    char place[PATH_MAX], file[PATH_MAX + 16];
 };
 
 static int wrong(const char *what, const char *why)
@@ -50,75 +41,9 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi view", what, why);
 }
 
-/* ---- what is shown ---- */
-
-static uint64_t hash_file(uint64_t hash, const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st))
-        return hash;
-    hash = fv_mix2(hash, fv_hash_text(path));
-    return fv_mix2(fv_mix2(hash, (uint64_t)st.st_size),
-                   (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec);
-}
-
-static uint64_t hash_trace(const struct view_run *r)
-{
-    struct fv_rank_files files;
-    uint64_t hash = 1;
-
-    if (fv_is_archive(r->trace))
-        return hash_file(hash, r->trace);
-    fv_rank_files_list(&files, r->trace);
-    for (size_t i = 0; i < files.count; i++)
-        hash = hash_file(hash, files.paths[i]);
-    fv_rank_files_release(&files);
-    return hash;
-}
-
-/* Beside the trace, or in the user's cache. */
-static bool choose_place(struct view_run *r)
-{
-    char beside[PATH_MAX - 32];
-
-    if (fv_is_archive(r->trace))
-        fv_archive_place(r->trace, beside, sizeof(beside));
-    else
-        snprintf(beside, sizeof(beside), "%s", r->trace);
-    snprintf(r->place, sizeof(r->place), "%s/.fvmpi-view", beside);
-    if (!fv_archive_make_place(r->trace, r->place)) {
-        fv_log("%s: %s, and there is no cache; set XDG_CACHE_HOME to a directory that can be written to", r->place,
-               strerror(errno));
-        return false;
-    }
-    snprintf(r->file, sizeof(r->file), "%s/timeline", r->place);
-    return true;
-}
-
-/* That this process may use. */
-static int processors(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-}
-
-/* What is missing in the trace is said. */
-static void make(struct view_run *r)
-{
-    char source[24], processes[24];
-    char *argv[] = { NULL,      "--timeline", r->file,  "--source", source,           "--processes",
-                     processes, "--output",   r->place, "--",       (char *)r->trace, NULL };
-
-    snprintf(processes, sizeof(processes), "%d", processors());
-    snprintf(source, sizeof(source), "%llx", (unsigned long long)r->source);
-    fv_archive_unify(r->trace, argv);
-}
-
 /* ---- until it is interrupted ---- */
 
-static int serve(const struct view_run *r, const struct fv_timeline_file *timeline)
+static int serve(const struct view_run *r, const struct fv_trace_timeline *t)
 {
     const struct timespec strangers = { .tv_sec = STRANGERS_S };
     struct fv_viewer *viewer;
@@ -130,7 +55,7 @@ static int serve(const struct view_run *r, const struct fv_timeline_file *timeli
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, NULL); /* for the server's threads as well */
     signal(SIGPIPE, SIG_IGN);
-    viewer = fv_viewer_open(timeline, r->trace, r->place, (unsigned)r->port);
+    viewer = fv_viewer_open(&t->timeline, t->trace, t->place, (unsigned)r->port);
     if (!viewer)
         return FV_EXIT_FAILED;
     fv_web_say_address(fv_viewer_web(viewer));
@@ -140,21 +65,15 @@ static int serve(const struct view_run *r, const struct fv_timeline_file *timeli
     return FV_EXIT_OK;
 }
 
-static int view(struct view_run *r)
+static int view(const struct view_run *r)
 {
-    struct fv_timeline_file timeline;
+    struct fv_trace_timeline t;
     int status = FV_EXIT_FAILED;
 
-    r->source = hash_trace(r);
-    if (!choose_place(r))
-        return status;
-    if (!fv_timeline_open(&timeline, r->file, r->source)) {
-        make(r);
-        if (!fv_timeline_open(&timeline, r->file, r->source))
-            return status;
+    if (fv_trace_timeline_open(&t, r->operands.items[0])) {
+        status = serve(r, &t);
+        fv_trace_timeline_close(&t);
     }
-    status = serve(r, &timeline);
-    fv_timeline_close(&timeline);
     return status;
 }
 
@@ -189,6 +108,5 @@ int fv_cmd_view(int argc, char **argv)
         return status;
     if (r.operands.count > 1)
         return wrong(r.operands.items[1], "one trace is shown at a time");
-    r.trace = r.operands.items[0];
     return view(&r);
 }
