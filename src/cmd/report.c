@@ -5,11 +5,13 @@
 #include "cmd/arguments.h"
 #include "cmd/choice.h"
 #include "cmd/cmd.h"
+#include "cmd/conditions.h"
 #include "cmd/exports.h"
 #include "cmd/newer.h"
 #include "cmd/output.h"
 #include "cmd/peaks.h"
 #include "cmd/tables.h"
+#include "views/brief.h"
 #include "profile/samples/costs.h"
 #include "views/views.h"
 
@@ -25,7 +27,8 @@ struct options {
     const char *json, *csv, *page;
     struct fv_exports exports;
     const char *trace; /* the operand, if it is one: an archive before it became an experiment */
-    bool text;
+    bool text, brief;
+    struct fv_conditions fail_if;
     struct fv_profile_options profile;
     struct fv_source_options source;
     char *old_prefix; /* source.place.old_prefix, to be freed */
@@ -47,6 +50,10 @@ static const char usage[] =
     "The report is text on stdout, unless an option asks for a file.\n"
     "\n"
     "  --json FILE    write the whole profile as JSON, schema fvmpi-profile-2; - is stdout\n"
+    "  --brief        print the verdict, the findings and what was not judged, in at most 2 KB; with --json as JSON,\n"
+    "                 schema fvmpi-brief-1\n"
+    "  --fail-if CONDITION  exit with status 3 if it holds, such as parallel_efficiency<0.7: a column of a table with\n"
+    "                 one row, or the share of a finding (load_imbalance>0.1); repeat it for several\n"
     "  --json-ranks WHAT  values of single ranks: all, summary (mean, deviation, quartiles, ...) or none\n"
     "                 (default: all; above 512 ranks summary)\n"
     "  --csv DIR      write one file for each table\n"
@@ -91,7 +98,8 @@ static const char usage[] =
                      "DIR/path/of/the/object/NAME). They are searched before /usr/lib/debug.\n"
                      "If an option is given twice, the last one counts; --table and --where add up.\n"
                      "Exit status: 0 reported (the report says if parts are missing), 1 nothing could be reported, 2 "
-                     "wrong usage.\n";
+                     "wrong usage, 3 a\n"
+                     "condition of --fail-if holds.\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -104,6 +112,8 @@ enum {
     OPT_CSV,
     OPT_HTML,
     OPT_TEXT,
+    OPT_BRIEF,
+    OPT_FAIL_IF,
     OPT_NO_SYMBOLS,
     OPT_SOURCE,
     OPT_PEAKS,
@@ -184,6 +194,14 @@ static int take_where(struct options *o, const char *condition)
     return FV_GO_ON;
 }
 
+static int take_condition(struct options *o, const char *condition)
+{
+    if (o->fail_if.count == FV_FAIL_IF_MOST)
+        return wrong(condition, "too many conditions at a time");
+    o->fail_if.items[o->fail_if.count++] = condition;
+    return FV_GO_ON;
+}
+
 /* All rows above it, unless --top says how many. */
 static int take_threshold(struct options *o, const char *percent)
 {
@@ -208,6 +226,8 @@ static int take_option(void *options, int option)
     case OPT_CSV: o->csv = optarg; return FV_GO_ON;
     case OPT_HTML: o->page = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
+    case OPT_BRIEF: o->brief = true; return FV_GO_ON;
+    case OPT_FAIL_IF: return take_condition(o, optarg);
     case OPT_SOURCE: o->source.file = optarg; return FV_GO_ON;
     case OPT_SOURCE_PATH: return take_source_path(o, optarg);
     case OPT_HTML_MAX: return take_html_max(o, optarg);
@@ -304,6 +324,11 @@ static int check(struct options *o)
         return status;
     if (o->ranks && o->source.file && (status = check_source_rank(o)) != FV_GO_ON)
         return status;
+    if ((status = fv_conditions_check(&o->fail_if)) != FV_GO_ON)
+        return status;
+    if (o->brief && (o->tables.count || o->tables.query.function || o->csv || o->page || o->source.file || o->text ||
+                     fv_exports_any(&o->exports)))
+        return wrong("--brief", "it goes alone, or with --json");
     if (!o->tables.count && (option = of_tables(&o->tables.query)))
         return wrong(option, "it goes with --table");
     if (o->tables.count && o->view.threshold > 0)
@@ -340,6 +365,8 @@ static int parse(int argc, char **argv, struct options *o)
         { "csv", required_argument, NULL, OPT_CSV },
         { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
+        { "brief", no_argument, NULL, OPT_BRIEF },
+        { "fail-if", required_argument, NULL, OPT_FAIL_IF },
         { "source", required_argument, NULL, OPT_SOURCE },
         { "peaks", required_argument, NULL, OPT_PEAKS },
         { "source-path", required_argument, NULL, OPT_SOURCE_PATH },
@@ -388,6 +415,20 @@ static int write_json(const struct fv_profile *view, const struct options *o)
         if (!strcmp(o->json_ranks, json_ranks_words[i]))
             ranks = i;
     return o->json && !err ? fv_output_close(&file, o->json, "--json", fv_view_json(view, ranks, file.stream)) : err;
+}
+
+static int put_brief(const struct fv_profile *view, bool is_json, FILE *out)
+{
+    return fv_view_brief(view, &(struct fv_brief_options){ fv_tables_asked_for, is_json }, out);
+}
+
+static int write_brief(const struct fv_profile *view, const struct options *o)
+{
+    const char *path = o->json ? o->json : "-", *option = o->json ? "--json" : "--brief";
+    struct fv_whole_file file;
+    int err = fv_output_open(&file, path, option);
+
+    return err ? err : fv_output_close(&file, path, option, put_brief(view, o->json != NULL, file.stream));
 }
 
 static int write_page(const struct fv_profile *view, const struct options *o)
@@ -460,6 +501,8 @@ int fv_cmd_report(int argc, char **argv)
         err = fv_profile_open(options.directories.items, options.directories.count, &options.profile, &profile);
         if (!err && options.tables.count)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);
+        else if (!err && options.brief)
+            err = write_brief(profile, &options);
         else if (!err && options.tables.query.function)
             err = write_function(profile, &options);
         else if (!err)
@@ -467,7 +510,8 @@ int fv_cmd_report(int argc, char **argv)
         if (!err && options.directories.count == 1)
             fv_newer_say(options.directories.items[0]);
         if (status < 0)
-            status = err ? FV_EXIT_FAILED : FV_EXIT_OK;
+            status = err ? FV_EXIT_FAILED : fv_conditions_judge(&options.fail_if, profile);
+        status = status < 0 ? FV_EXIT_OK : status;
         fv_profile_close(profile);
     }
     free(options.old_prefix);
