@@ -173,7 +173,9 @@ def crowded(tap, mpi, program):
         check(ran.first.startswith('noisy run: ranks'), '{}', ran.first)
 
 
-WORTH_A_WORD = 0.05  # CPU time of threads other than the main ones, of the ranks' time: then the report names the option
+WORTH_A_WORD = (
+    0.05  # CPU time of threads other than the main ones, of the ranks' time: then the report names the option
+)
 
 
 def others(data):
