@@ -16,6 +16,7 @@ static const struct {
     { "run", fv_cmd_run, "[options] ./app args", "run an MPI program and record where its time goes" },
     { "gather", fv_cmd_gather, "DIR ...", "move files that `run --local` left on this host to the experiment" },
     { "report", fv_cmd_report, "DIR", "show what was recorded: text, JSON, CSV, HTML" },
+    { "query", fv_cmd_query, "DIR|ARCHIVE... SQL", "ask runs by SQL" },
     { "diff", fv_cmd_diff, "A B", "compare two runs, or two groups of runs" },
     { "scaling", fv_cmd_scaling, "DIR DIR...", "show how a program scales, from runs on several numbers of ranks" },
     { "stacks", fv_cmd_stacks, "DIR [DIR...]", "show what limits the speedup of threads" },

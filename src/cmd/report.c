@@ -325,6 +325,8 @@ static int check(struct options *o)
         return wrong("--html-max", "it goes with --html");
     if (o->exports.paths[FV_EXPORT_PERFETTO] && o->directories.count > 1)
         return wrong("--perfetto", "it takes one experiment directory");
+    if (fv_same_text(o->exports.paths[FV_EXPORT_SQLITE], "-"))
+        return wrong("--sqlite -", "a database is a file of its own; name one");
     if (o->csv && !strcmp(o->csv, "-"))
         return wrong("--csv -", "stdout can take one table (--table NAME); --csv DIR writes all of them");
     if (o->csv && fv_output_holds_run(o->csv))
@@ -438,6 +440,8 @@ static int write_all(const struct fv_profile *view, const struct options *o)
         err = fv_exports_write(&o->exports, view);
     if (!err)
         err = fv_exports_write_trace(&o->exports, o->trace);
+    if (!err)
+        err = fv_exports_write_database(&o->exports, view, o->trace, o->directories.count == 1);
     if (!err && o->source.file)
         err = fv_view_source(view, &o->source, &o->view, stdout);
     if (!err && o->text && (err = fv_view_text(view, &o->view, stdout)))
