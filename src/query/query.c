@@ -18,6 +18,12 @@ int fv_sql_fail(struct fv_sql *sql, const char *what)
     return -FV_EFORMAT;
 }
 
+/* SQLite's own tables are made when they are first named, which is not allowed later. */
+static void name_functions(struct fv_sql *sql)
+{
+    fv_sqlite.exec(sql->db, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL); /* if it has them */
+}
+
 static bool make_views(struct fv_sql *sql)
 {
     bool good = true;
@@ -46,8 +52,10 @@ struct fv_sql *fv_sql_open(const char *command, struct fv_sql_run *runs, size_t 
     }
     fv_sql_catalogue_init(&sql->catalogue);
     if (fv_sqlite.open_v2(":memory:", &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-        fv_sql_modules_make(sql) && make_views(sql))
+        fv_sql_modules_make(sql) && make_views(sql)) {
+        name_functions(sql);
         return sql;
+    }
     fv_sql_fail(sql, "SQLite");
     fv_sql_close(sql);
     return NULL;

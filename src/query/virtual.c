@@ -175,35 +175,59 @@ static double plan_relation(const struct fv_sql_module *m, sqlite3_index_info *i
     return share;
 }
 
+/* '=', '>' or '<'; 0: it bounds nothing. */
+static char side_of(int op)
+{
+    switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_EQ: return '=';
+    case SQLITE_INDEX_CONSTRAINT_GT:
+    case SQLITE_INDEX_CONSTRAINT_GE: return '>';
+    case SQLITE_INDEX_CONSTRAINT_LT:
+    case SQLITE_INDEX_CONSTRAINT_LE: return '<';
+    default: return '\0';
+    }
+}
+
+/* How much of a trace is read, about: a stretch of time is short, whatever bounds its ends. */
+static double share_read(const char *plan)
+{
+    bool after = false, before = false;
+    double share = 1;
+
+    for (; *plan; plan += 2) {
+        const bool is_of_time = plan[0] == 'A' + FV_TIMELINE_BY_TIME || plan[0] == 'A' + FV_TIMELINE_BY_END;
+
+        after = after || (is_of_time && plan[1] != '<');
+        before = before || (is_of_time && plan[1] != '>');
+        if (!is_of_time)
+            share *= plan[1] == '=' ? 0.2 : 0.5;
+    }
+    return share * (after && before ? 0.01 : after || before ? 0.5 : 1);
+}
+
 /* Each argument is a letter for what it bounds, and one for the side: "A<". */
 static double plan_trace(const struct fv_sql_module *m, sqlite3_index_info *info, int *arguments)
 {
     const struct fv_relation *r = m->table->place.chain[0];
     char plan[64] = "";
     size_t used = 0;
-    double share = 1;
 
     for (int i = 0; i < info->nConstraint && used + 2 < sizeof(plan); i++) {
         const struct fv_sql_column *c = column_of(m->table, info->aConstraint[i].iColumn);
-        const int op = info->aConstraint[i].op;
+        const char side = info->aConstraint[i].usable ? side_of(info->aConstraint[i].op) : '\0';
         const enum fv_timeline_bound bound =
-            c && c->part == FV_SQL_ROW ? fv_timeline_bound_of(r, c->def) : FV_TIMELINE_BOUNDS;
-        const char side = op == SQLITE_INDEX_CONSTRAINT_EQ                                       ? '='
-                          : op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE ? '>'
-                          : op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE ? '<'
-                                                                                                 : '\0';
+            side && c && c->part == FV_SQL_ROW ? fv_timeline_bound_of(r, c->def) : FV_TIMELINE_BOUNDS;
 
-        if (bound == FV_TIMELINE_BOUNDS || !side || !info->aConstraint[i].usable)
+        if (bound == FV_TIMELINE_BOUNDS)
             continue;
         plan[used++] = (char)('A' + bound);
         plan[used++] = side;
-        share *= side == '=' ? 0.1 : 0.3;
         take(info, i, arguments);
     }
     plan[used] = '\0';
     info->idxStr = fv_sqlite.mprintf("%s", plan);
     info->needToFreeIdxStr = 1;
-    return share;
+    return share_read(plan);
 }
 
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)

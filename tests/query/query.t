@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import shlex
 import sqlite3
 import sys
 import tarfile
@@ -192,7 +193,7 @@ def documented(tap, place):
 # ---- statements ----
 
 DENIED = (
-    "ATTACH 'x.db' AS x", 'PRAGMA table_list', 'PRAGMA writable_schema = 1', 'DETACH main', 'VACUUM',
+    "ATTACH 'x.db' AS x", 'PRAGMA table_list', 'SELECT * FROM pragma_table_list', 'SELECT * FROM sqlite_dbpage', 'PRAGMA writable_schema = 1', 'DETACH main', 'VACUUM',
     "VACUUM INTO 'x.db'", 'CREATE TABLE x (a)', 'CREATE TEMP TABLE x (a)', 'DROP VIEW longest_calls',
     'INSERT INTO ranks (rank) VALUES (1)', 'UPDATE ranks SET rank = 1', 'DELETE FROM ranks', 'BEGIN', 'ANALYZE', 'REINDEX',
     'CREATE VIRTUAL TABLE x USING ranks', "SELECT load_extension('x')", "SELECT writefile('x.db', 'y')",
@@ -252,6 +253,20 @@ def usage(tap, place):
         equal('text', (text[0].split(), len(text)), (['rank', 'wait_s', 'none'], 4))
         rows = said(place, 'query', 'mpich', 'SELECT rank, host FROM ranks', '--csv').out.splitlines()
         equal('CSV', (rows[0], len(rows)), ('rank,host', 4))
+
+
+def guide(tap, place):
+    with tap.test('what the guide shows works'):
+        for name, target in (('exp', 'mpich'), ('other', 'openmpi')):
+            os.symlink(target, os.path.join(place, name))
+        with open(os.path.join(harness.SOURCE, 'share/doc/query.md')) as f:
+            commands = [line.strip() for line in f if line.startswith('    fvmpi ')]
+        check(len(commands) > 5, '{}', commands)
+        for command in commands:
+            run = said(place, *shlex.split(command)[1:])
+            equal(command + ': stderr', run.err, '')
+            check(run.out or '--sqlite' in command, '{}: nothing', command)
+        equal('lists', ask(place, ['exp'], 'SELECT value FROM programs, json_each(rank_runs)'), [('[0,1,3]',)])
 
 
 def several(tap, place):
@@ -394,6 +409,7 @@ def main():
     harm(tap, place)
     usage(tap, place)
     several(tap, place)
+    guide(tap, place)
     traces(tap, place)
     tap.done()
 
