@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/near.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "fvmpi.h"
 
 #include <stdio.h>
@@ -57,6 +58,14 @@ static int unknown(const char *word)
     return FV_EXIT_USAGE;
 }
 
+/* A program's own arguments may be anything. */
+static int start(int command, int argc, char **argv)
+{
+    if (commands[command].main != fv_cmd_run && commands[command].main != fv_cmd_record)
+        fv_errors_begin(argc, argv);
+    return fv_errors_end(commands[command].main(argc, argv));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -73,6 +82,6 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name))
-            return commands[i].main(argc - 1, argv + 1);
+            return start(i, argc - 1, argv + 1);
     return unknown(argv[1]);
 }

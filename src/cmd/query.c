@@ -6,6 +6,7 @@
 #include "cmd/choice.h"
 #include "cmd/cmd.h"
 #include "cmd/database.h"
+#include "cmd/errors.h"
 #include "cmd/output.h"
 #include "cmd/tables.h"
 #include "cmd/timelines.h"
@@ -141,7 +142,7 @@ static int open_runs(struct runs *r, char **operands)
             fv_tables_say_losses(&run->profile->model->problems);
         run->traced = !err && (operands[i] != r->names[i] || fv_is_traced(run->profile->model));
     }
-    return err ? FV_EXIT_FAILED : status;
+    return err ? fv_exit_status(err) : status;
 }
 
 static void close_runs(struct runs *r)
@@ -155,7 +156,7 @@ static void close_runs(struct runs *r)
 static int answer(const struct options *o, char **operands, size_t count)
 {
     const struct fv_page page = { stdout, o->view.width, o->view.top, o->view.brief, o->view.color, o->view.utf8, 0 };
-    const struct fv_sql_asked asked = { operands[count - 1], o->form, o->timeout_s, &page };
+    const struct fv_sql_asked asked = { operands[count - 1], o->form, o->timeout_s, fv_errors_end, &page };
     struct runs runs = { .options = o, .count = count - 1 };
     int status = open_runs(&runs, operands), err = 0;
     struct fv_sql *sql = status == FV_GO_ON ? fv_sql_open("query", runs.items, runs.count, open_timeline, &runs) : NULL;
@@ -164,7 +165,7 @@ static int answer(const struct options *o, char **operands, size_t count)
         status = FV_EXIT_FAILED;
     if (sql) {
         err = fv_sql_print(sql, &asked, stdout);
-        status = err == -FV_EFORMAT ? FV_EXIT_USAGE : err ? FV_EXIT_FAILED : FV_EXIT_OK;
+        status = err == -FV_EFORMAT ? FV_EXIT_USAGE : fv_exit_status(err);
     }
     if (err == -FV_EIO)
         fv_log("stdout: %s; the answer is cut", strerror(errno));

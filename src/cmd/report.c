@@ -5,6 +5,7 @@
 #include "cmd/arguments.h"
 #include "cmd/choice.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "cmd/exports.h"
 #include "cmd/newer.h"
 #include "cmd/output.h"
@@ -471,7 +472,7 @@ int fv_cmd_report(int argc, char **argv)
         if (!err && options.directories.count == 1)
             fv_newer_say(options.directories.items[0]);
         if (status < 0)
-            status = err ? FV_EXIT_FAILED : FV_EXIT_OK;
+            status = fv_exit_status(err);
         fv_profile_close(profile);
     }
     free(options.old_prefix);

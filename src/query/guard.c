@@ -76,22 +76,24 @@ void fv_sql_guard(struct fv_sql *sql)
     fv_sqlite.progress_handler(sql->db, STEPS, progress, sql);
 }
 
+static int (*before_end)(int status);
+
 /* A function of SQL that works on long texts is one step. */
 static void end(int signal)
 {
-    static const char text[] = "fvmpi: query: the statement took longer than --timeout allows\n";
-    const ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
-
-    (void)signal, (void)written;
-    _exit(1);
+    (void)signal;
+    fv_log_code = "timeout";
+    fv_log("query: a function of the statement took longer than --timeout allows");
+    _exit(before_end(1));
 }
 
-void fv_sql_set_timeout(struct fv_sql *sql, double timeout_s)
+void fv_sql_set_timeout(struct fv_sql *sql, const struct fv_sql_asked *asked)
 {
-    if (!(timeout_s > 0))
+    if (!(asked->timeout_s > 0))
         return;
-    sql->deadline_ns = now_ns() + (uint64_t)(timeout_s * 1e9);
+    sql->deadline_ns = now_ns() + (uint64_t)(asked->timeout_s * 1e9);
+    before_end = asked->end;
     signal(SIGALRM, end);
-    alarm((unsigned)timeout_s + GRACE_S);
+    alarm((unsigned)asked->timeout_s + GRACE_S);
 }
 #endif

@@ -31,7 +31,8 @@ enum fv_sql_form { FV_SQL_TEXT, FV_SQL_CSV, FV_SQL_JSON };
 struct fv_sql_asked {
     const char *statement;
     enum fv_sql_form form;
-    double timeout_s; /* from here on the process ends within that time; 0: none */
+    double timeout_s;       /* from here on the process ends within that time; 0: none */
+    int (*end)(int status); /* is called before it does so by a signal; allocates nothing */
     const struct fv_page *page;
 };
 /* Runs a statement and prints its rows. -FV_EFORMAT: the statement is wrong, or not allowed; -FV_ENOMEM: it is over a

@@ -31,7 +31,7 @@ void fv_sql_modules_release(struct fv_sql *sql);
 /* From here on statements only read, within limits. */
 void fv_sql_guard(struct fv_sql *sql);
 /* No statement goes on for longer, and the process ends soon behind that if one function of SQL does. */
-void fv_sql_set_timeout(struct fv_sql *sql, double timeout_s);
+void fv_sql_set_timeout(struct fv_sql *sql, const struct fv_sql_asked *asked);
 bool fv_sql_is_late(struct fv_sql *sql);
 
 /* Logs SQLite's own words. -FV_EFORMAT. */

@@ -188,6 +188,7 @@ static int check(struct statement *s, const char *rest)
 
 static int say_denied(struct statement *s)
 {
+    fv_log_code = "denied";
     fv_log("%s: %s: only SELECT is allowed; nothing can be changed, opened or set", s->sql->command,
            fv_sqlite.errmsg(s->sql->db));
     return -FV_EFORMAT;
@@ -200,13 +201,16 @@ static int prepare(struct statement *s, const char *text)
 
     if (status == SQLITE_AUTH)
         return say_denied(s);
+    fv_log_code = "statement";
     if (status != SQLITE_OK) {
         fv_log("%s: %s; fvmpi query --tables lists tables, --columns TABLE columns", s->sql->command,
                fv_sqlite.errmsg(s->sql->db));
         return -FV_EFORMAT;
     }
     s->columns = fv_sqlite.column_count(s->stmt);
-    return check(s, rest);
+    const int err = check(s, rest);
+    fv_log_code = err ? fv_log_code : NULL;
+    return err;
 }
 
 static int ended(struct statement *s, int status)
@@ -219,6 +223,7 @@ static int ended(struct statement *s, int status)
         return -FV_EIO;
     if (status == SQLITE_DONE || status == SQLITE_ROW)
         return 0;
+    fv_log_code = sql->expired ? "timeout" : "limit";
     if (sql->expired)
         fv_log("%s: the statement took longer than --timeout allows; give it more time, or ask for less", sql->command);
     else
@@ -234,7 +239,7 @@ int fv_sql_print(struct fv_sql *sql, const struct fv_sql_asked *asked, FILE *out
     fv_sql_guard(sql);
     int err = prepare(&s, asked->statement);
     if (!err) {
-        fv_sql_set_timeout(sql, asked->timeout_s);
+        fv_sql_set_timeout(sql, asked);
         err = ended(&s, forms[asked->form](&s));
     }
     fv_sqlite.finalize(s.stmt);
