@@ -34,6 +34,8 @@ AS_IF([test "$fv_have_pfm" = yes], [fv_line "libpfm4" "$PFM_LIBS"],
       [fv_lost "libpfm4" "$with_libpfm4" libpfm4 libpfm4-dev "--events knows the generic names only"])
 AS_IF([test "$fv_have_microhttpd" = yes], [fv_line "libmicrohttpd" "found, for fvmpi live"],
       [fv_lost "libmicrohttpd" "$with_libmicrohttpd" libmicrohttpd libmicrohttpd-dev "fvmpi live cannot serve"])
+AS_IF([test "$fv_have_sqlite" = yes], [fv_line "SQLite" "found, for fvmpi query"],
+      [fv_lost "SQLite" "$with_sqlite" sqlite libsqlite3-dev "no fvmpi query, no report --sqlite"])
 AS_IF([test "$fv_have_cmocka" != yes], [fv_line "unit tests" "not built: cmocka is missing; its package is libcmocka-dev"])
 AS_IF([test "x$PROVE" = xno], [fv_line "make check" "cannot run: prove is missing; its package is perl"])
 AS_IF([test "x$PYTHON" = xno], [fv_line "Python" "not found: generated files are used as shipped, some tests are skipped"])

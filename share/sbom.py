@@ -16,7 +16,8 @@ import shutil
 import subprocess
 import sys
 
-LOADED = {'libmicrohttpd.so.12': 'fvmpi live'}  # src/live/http.h
+# src/web/http.h, src/query/sqlite.h
+LOADED = {'libmicrohttpd.so.12': 'fvmpi live', 'libsqlite3.so.0': 'fvmpi query'}
 GPL_BY_BFD = 'GPL-3.0-or-later'  # programs that are linked with libbfd or libopcodes
 # Of source packages with several licences: that of the libraries, as README.md says.
 CONCLUDED = {'binutils': GPL_BY_BFD, 'elfutils': 'LGPL-3.0-or-later OR GPL-2.0-or-later'}

@@ -35,6 +35,7 @@ class Fvmpi(AutotoolsPackage):
     depends_on("libunwind")
     depends_on("otf2@3:")
     depends_on("pkgconfig", type="build")
+    depends_on("sqlite")
     depends_on("zlib-api")
     depends_on("zstd")
     # end: needs

@@ -32,6 +32,10 @@ enum fv_error {
 /* One line on stderr, `fvmpi: ` before it and a newline after; errno is kept. No malloc, no stdio: it
  * may be called from any thread of the application. Errors follow `<what>: <why>; <what to do>`. */
 void fv_log(const char *format, ...) FV_PRINTF(1, 2);
+/* Of tools: takes the lines, without `fvmpi: `; NULL: stderr does. And a word for the error that the last line says, if
+ * there is more to say than that something failed. */
+extern void (*fv_log_taker)(const char *line);
+extern const char *fv_log_code;
 
 /* Should this process say something that all ranks of a node have to say? True for the first that asks, for as long as
  * it lives, which says at its end how many others asked; and where that cannot be found out. `where`: a path that tells

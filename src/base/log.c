@@ -69,6 +69,9 @@ static void write_line(const char *line, size_t bytes)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+void (*fv_log_taker)(const char *line);
+const char *fv_log_code;
+
 void fv_log(const char *format, ...)
 {
     static const char prefix[] = "fvmpi: ";
@@ -83,8 +86,11 @@ void fv_log(const char *format, ...)
     va_end(args);
     if (n > 0)
         used += clean_line(line + used, sizeof(line) - used - 1);
+    line[used] = '\0';
+    if (fv_log_taker)
+        fv_log_taker(line + sizeof(prefix) - 1);
     line[used++] = '\n';
-    if (is_stderr())
+    if (!fv_log_taker && is_stderr())
         write_line(line, used);
     errno = saved;
 }

@@ -3,6 +3,7 @@
 #include "cmd/arguments.h"
 #include "base/shell.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "cmd/output.h"
 #include "otf2/check.h"
 
@@ -127,7 +128,8 @@ int fv_cmd_check(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (options.json ? check_to_json(&options, &result) : check_to_text(&options, &result))
-        return FV_EXIT_FAILED;
-    return result.errors || (options.strict && result.warnings) ? FV_EXIT_FAILED : FV_EXIT_OK;
+    const int err = options.json ? check_to_json(&options, &result) : check_to_text(&options, &result);
+    if (err)
+        return fv_exit_status(err);
+    return fv_exit_answer(!result.errors && !(options.strict && result.warnings));
 }

@@ -4,6 +4,7 @@
 #include "cmd/arguments.h"
 #include "cmd/choice.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "cmd/output.h"
 #include "diff/diff_relations.h"
 #include "views/relations.h"
@@ -178,7 +179,7 @@ static int compare(const struct options *o)
     if (!err && o->text && (err = fv_diff_text(&diff, &o->view, stdout)))
         fv_log("stdout: %s; the comparison is cut", strerror(errno));
     fv_diff_release(&diff);
-    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+    return fv_exit_status(err);
 }
 
 int fv_cmd_diff(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include "base/near.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "cmd/doctor_diff.h"
 #include "cmd/doctor_page.h"
 #include "cmd/doctor_text.h"
@@ -336,7 +337,7 @@ static int show(struct fv_doctor *d, const struct options *o)
         fv_log("stdout: %s; what was found is cut", strerror(errno));
         err = -FV_EIO;
     }
-    return err || fv_doctor_count(d, FV_DOCTOR_BAD) || fv_measure_stop ? FV_EXIT_FAILED : FV_EXIT_OK;
+    return err ? fv_exit_status(err) : fv_exit_answer(!fv_doctor_count(d, FV_DOCTOR_BAD) && !fv_measure_stop);
 }
 
 static int measure_and_show(struct fv_doctor *d, const struct options *o)

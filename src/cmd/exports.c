@@ -2,6 +2,7 @@
 #include "cmd/exports.h"
 #include "base/base.h"
 #include "cmd/archives.h"
+#include "cmd/database.h"
 #include "cmd/timelines.h"
 #include "profile/samples/costs.h"
 #include "timeline/perfetto.h"
@@ -17,6 +18,7 @@ static const struct row {
     FV_EXPORTS(FV_EXPORT_ROW)
 #undef FV_EXPORT_ROW
         [FV_EXPORT_PERFETTO] = { "--perfetto", false, NULL },
+    [FV_EXPORT_SQLITE] = { "--sqlite", false, NULL },
 };
 
 bool fv_export_option(int option, const char *path, struct fv_exports *e)
@@ -79,4 +81,16 @@ int fv_exports_write_trace(const struct fv_exports *e, const char *trace)
     }
     free(t);
     return err;
+}
+
+int fv_exports_write_database(const struct fv_exports *e, const struct fv_profile *v, const char *trace, bool alone)
+{
+    const char *path = e->paths[FV_EXPORT_SQLITE];
+    const bool traced = fv_is_traced(v->model);
+
+    if (!path)
+        return 0;
+    if (traced && !alone)
+        fv_log("report: --sqlite: the rank files are in several directories, of which the trace is left out");
+    return fv_database_write(v, trace, traced && alone ? trace : NULL, path);
 }

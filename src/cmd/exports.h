@@ -22,6 +22,7 @@ enum fv_export {
     FV_EXPORTS(FV_EXPORT)
 #undef FV_EXPORT
         FV_EXPORT_PERFETTO, /* of a trace */
+    FV_EXPORT_SQLITE,       /* of both, and no stream */
     FV_EXPORT_COUNT
 };
 enum { FV_OPT_EXPORT = 640 }; /* and enum fv_export */
@@ -35,13 +36,15 @@ struct fv_exports {
     { option, required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_##id },
 #define FV_EXPORT_OPTIONS                                                       \
     FV_EXPORTS(FV_EXPORT_OPTION)                                                \
+    { "perfetto", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_PERFETTO }, \
     {                                                                           \
-        "perfetto", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_PERFETTO \
+        "sqlite", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_SQLITE \
     }
 #define FV_EXPORT_LINE(id, option, samples, write, about) "  --" option " FILE  write " about "\n"
 #define FV_EXPORT_USAGE        \
     FV_EXPORTS(FV_EXPORT_LINE) \
-    "  --perfetto FILE  after --trace, or of an archive: write all of the trace for ui.perfetto.dev\n"
+    "  --perfetto FILE  after --trace, or of an archive: write all of the trace for ui.perfetto.dev\n" \
+    "  --sqlite FILE  write all tables, and the trace, to a new SQLite database\n"
 
 /* Takes an option with its value; false: it is none of these. */
 bool fv_export_option(int option, const char *path, struct fv_exports *exports);
@@ -52,5 +55,7 @@ size_t fv_exports_files(const struct fv_exports *exports, struct fv_output_file 
 /* Those of a profile; that of a trace: an experiment directory or an archive. 0, or the error, which was logged. */
 int fv_exports_write(const struct fv_exports *exports, const struct fv_profile *profile);
 int fv_exports_write_trace(const struct fv_exports *exports, const char *trace);
+int fv_exports_write_database(const struct fv_exports *exports, const struct fv_profile *profile, const char *trace,
+                              bool alone); /* alone: that is the only directory of the run */
 
 #endif

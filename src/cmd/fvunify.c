@@ -4,6 +4,7 @@
 #include "cmd/archives.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "cmd/processes.h"
 #include "cmd/unify.h"
 #include "tool/words.h"
@@ -662,8 +663,9 @@ int main(int argc, char **argv)
     struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
     struct fv_unify run = { .output = -1 };
 
+    fv_errors_begin_started();
     if (!t)
-        return FV_EXIT_FAILED;
+        return fv_errors_end(FV_EXIT_FAILED);
     first_process = t->rank == 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -672,5 +674,5 @@ int main(int argc, char **argv)
     if (status < 0)
         status = fv_import_is_anchor(run.options.directories.items[0]) ? merge_archive(&run, t) : merge(&run, t);
     fv_processes_stop();
-    return status;
+    return fv_errors_end(status);
 }

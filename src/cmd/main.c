@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/near.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "fvmpi.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ static const struct {
     { "gather", fv_cmd_gather, "DIR ...", "move files that `run --local` left on this host to the experiment" },
     { "report", fv_cmd_report, "DIR", "show what was recorded: text, JSON, CSV, HTML" },
     { "explain", fv_cmd_explain, "FINDING DIR", "show the numbers behind a finding" },
+    { "query", fv_cmd_query, "DIR|ARCHIVE... SQL", "ask runs by SQL" },
     { "diff", fv_cmd_diff, "A B", "compare two runs, or two groups of runs" },
     { "scaling", fv_cmd_scaling, "DIR DIR...", "show how a program scales, from runs on several numbers of ranks" },
     { "stacks", fv_cmd_stacks, "DIR [DIR...]", "show what limits the speedup of threads" },
@@ -58,6 +60,14 @@ static int unknown(const char *word)
     return FV_EXIT_USAGE;
 }
 
+/* A program's own arguments may be anything. */
+static int start(int command, int argc, char **argv)
+{
+    if (commands[command].main != fv_cmd_run && commands[command].main != fv_cmd_record)
+        fv_errors_begin(argc, argv);
+    return fv_errors_end(commands[command].main(argc, argv));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -74,6 +84,6 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name))
-            return commands[i].main(argc - 1, argv + 1);
+            return start(i, argc - 1, argv + 1);
     return unknown(argv[1]);
 }

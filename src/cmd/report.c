@@ -6,6 +6,7 @@
 #include "cmd/choice.h"
 #include "cmd/cmd.h"
 #include "cmd/conditions.h"
+#include "cmd/errors.h"
 #include "cmd/exports.h"
 #include "cmd/newer.h"
 #include "cmd/output.h"
@@ -350,6 +351,8 @@ static int check(struct options *o)
         return wrong("--html-max", "it goes with --html");
     if (o->exports.paths[FV_EXPORT_PERFETTO] && o->directories.count > 1)
         return wrong("--perfetto", "it takes one experiment directory");
+    if (fv_same_text(o->exports.paths[FV_EXPORT_SQLITE], "-"))
+        return wrong("--sqlite -", "a database is a file of its own; name one");
     if (o->csv && !strcmp(o->csv, "-"))
         return wrong("--csv -", "stdout can take one table (--table NAME); --csv DIR writes all of them");
     if (o->csv && fv_output_holds_run(o->csv))
@@ -479,6 +482,8 @@ static int write_all(const struct fv_profile *view, const struct options *o)
         err = fv_exports_write(&o->exports, view);
     if (!err)
         err = fv_exports_write_trace(&o->exports, o->trace);
+    if (!err)
+        err = fv_exports_write_database(&o->exports, view, o->trace, o->directories.count == 1);
     if (!err && o->source.file)
         err = fv_view_source(view, &o->source, &o->view, stdout);
     if (!err && o->text && (err = fv_view_text(view, &o->view, stdout)))
@@ -510,7 +515,7 @@ int fv_cmd_report(int argc, char **argv)
         if (!err && options.directories.count == 1)
             fv_newer_say(options.directories.items[0]);
         if (status < 0)
-            status = err ? FV_EXIT_FAILED : fv_conditions_judge(&options.fail_if, profile);
+            status = err ? fv_exit_status(err) : fv_conditions_judge(&options.fail_if, profile);
         status = status < 0 ? FV_EXIT_OK : status;
         fv_profile_close(profile);
     }

@@ -4,6 +4,7 @@
 #include "cmd/arguments.h"
 #include "cmd/choice.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "cmd/output.h"
 #include "scaling/scaling_relations.h"
 #include "views/views.h"
@@ -132,7 +133,7 @@ static int compare(const struct options *o)
     if (!err && o->text && (err = fv_scaling_text(&scaling, &o->view, stdout)))
         fv_log("stdout: %s; the report is cut", strerror(errno));
     fv_scaling_release(&scaling);
-    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+    return fv_exit_status(err);
 }
 
 int fv_cmd_scaling(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include "cmd/choice.h"
 #include "base/shell.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "cmd/output.h"
 #include "cmd/stacks.h"
 #include "scaling/speedup_relations.h"
@@ -160,7 +161,7 @@ static int show(const struct options *o, const struct fv_profile *profile)
 
     if (err == -FV_EIO)
         fv_log("stdout: %s; the stacks are cut", strerror(errno));
-    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+    return fv_exit_status(err);
 }
 
 /* ---- several runs ---- */
@@ -216,7 +217,7 @@ static int compare(struct options *o)
     if (!err && o->text && (err = fv_speedup_text(&speedup, &o->view.text, stdout)))
         fv_log("stdout: %s; the stacks are cut", strerror(errno));
     fv_speedup_release(&speedup);
-    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+    return fv_exit_status(err);
 }
 
 /* ---- runs of fvmpi run --stacks ---- */
@@ -262,7 +263,7 @@ static int load_and_show(const struct fv_operands *directories, const size_t *as
     if (!err && out && (err = fv_speedup_text(&speedup, &view, out)))
         fv_log("stacks: %s; they are cut", strerror(errno));
     fv_speedup_release(&speedup);
-    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+    return fv_exit_status(err);
 }
 
 int fv_stacks_of_runs(const struct fv_operands *directories, const size_t *asked, bool is_replaced, FILE *out)

@@ -92,3 +92,14 @@ void fv_trace_timeline_close(struct fv_trace_timeline *t)
 {
     fv_timeline_close(&t->timeline);
 }
+
+bool fv_trace_timeline_of(const char *trace, struct fv_timeline_file *out)
+{
+    struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
+    const bool good = fv_trace_timeline_open(t, trace);
+
+    if (good)
+        *out = t->timeline;
+    free(t);
+    return good;
+}

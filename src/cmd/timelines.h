@@ -17,6 +17,8 @@ struct fv_trace_timeline {
 
 /* Has logged when it fails. */
 bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace);
+/* The same, but the file is the caller's, for fv_timeline_close(). */
+bool fv_trace_timeline_of(const char *trace, struct fv_timeline_file *out);
 void fv_trace_timeline_close(struct fv_trace_timeline *t);
 
 #endif

@@ -161,27 +161,34 @@ static struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, stru
     return s;
 }
 
+bool fv_timeline_chunk_slices(const struct fv_timeline_file *t, uint64_t chunk, uint64_t from, uint64_t to,
+                              uint64_t least_ns, fv_timeline_take *take, void *context)
+{
+    const struct fv_timeline_chunk *c = &t->chunks[chunk];
+    struct varints v = { t->map + c->offset, t->map + c->offset + c->bytes };
+    uint64_t before = 0;
+
+    if (c->begin_ns >= to || c->end_ns < from || (c->length < 31 && least_ns >> (2 * c->length) >= 4))
+        return true;
+    for (uint32_t k = 0; k < c->count && v.at < v.stop; k++) {
+        const struct fv_timeline_seen s = next_slice(t, &v, before);
+
+        before = s.begin_ns;
+        if (s.begin_ns >= to)
+            break;
+        if (s.ns >= least_ns && (!from || s.begin_ns + s.ns > from) && !take(context, &s))
+            return false;
+    }
+    return true;
+}
+
 bool fv_timeline_slices(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to, uint64_t least_ns,
                         fv_timeline_take *take, void *context)
 {
     const struct fv_timeline_row *r = &t->rows[row];
 
-    for (uint64_t i = r->first_chunk; i < r->first_chunk + r->chunk_count; i++) {
-        const struct fv_timeline_chunk *c = &t->chunks[i];
-        struct varints v = { t->map + c->offset, t->map + c->offset + c->bytes };
-        uint64_t before = 0;
-
-        if (c->begin_ns >= to || c->end_ns < from || (c->length < 31 && least_ns >> (2 * c->length) >= 4))
-            continue;
-        for (uint32_t k = 0; k < c->count && v.at < v.stop; k++) {
-            const struct fv_timeline_seen s = next_slice(t, &v, before);
-
-            before = s.begin_ns;
-            if (s.begin_ns >= to)
-                break;
-            if (s.ns >= least_ns && s.begin_ns + s.ns > from && !take(context, &s))
-                return false;
-        }
-    }
+    for (uint64_t i = r->first_chunk; i < r->first_chunk + r->chunk_count; i++)
+        if (!fv_timeline_chunk_slices(t, i, from, to, least_ns, take, context))
+            return false;
     return true;
 }

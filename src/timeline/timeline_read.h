@@ -60,6 +60,9 @@ typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slic
 /* Slices of a row that have a part of [from, to) and take `least_ns` or more; short ones first. False: not all. */
 bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
                         uint64_t least_ns, fv_timeline_take *take, void *context);
+/* The same of one chunk, in the order of begins. */
+bool fv_timeline_chunk_slices(const struct fv_timeline_file *timeline, uint64_t chunk, uint64_t from, uint64_t to,
+                              uint64_t least_ns, fv_timeline_take *take, void *context);
 
 /* Slices of a row that have a part of [from, to), in the order of their begins, outer ones first. `g` begins as zeros,
  * is used for one row after the other, and its items are the caller's. */

@@ -1,5 +1,6 @@
 /* Any bytes as the file of a timeline, whose mark, version and length are set right: what fvmpi view asks of it. */
 #include "timeline/timeline_links.h"
+#include "timeline/timeline_relations.h"
 #include "timeline/timeline_stats.h"
 
 #include "pages.h"
@@ -54,6 +55,23 @@ static void link_up(const struct fv_timeline_file *t, uint32_t row, uint64_t spa
         fv_timeline_values(t, row, (double)span / 7, (double)span, values, 64);
 }
 
+/* Every column of rows of a stretch, as fvmpi query asks. */
+static void scan(const struct fv_timeline_file *t, double to)
+{
+    struct fv_timeline_range ranges[FV_TIMELINE_BOUNDS] = { { to / 3, to }, { 0, to }, { 0, to }, { 0, ROWS }, { 0, ROWS } };
+
+    for (size_t i = 0; fv_timeline_relations[i]; i++) {
+        const struct fv_relation *r = fv_timeline_relations[i];
+        struct fv_timeline_scan *s = fv_timeline_scan_begin(r, t, ranges);
+        const void *row;
+
+        for (unsigned n = 0; n < 1000 && (row = fv_timeline_scan_next(s)); n++)
+            for (size_t k = 0; k < r->column_count; k++)
+                fv_column_value(&r->columns[k], (void *)(uintptr_t)t, row);
+        fv_timeline_scan_end(s);
+    }
+}
+
 static void look(const struct fv_timeline_file *t)
 {
     struct fv_timeline_sum *sums = calloc(t->header->regions.count + 1, sizeof(*sums));
@@ -70,6 +88,7 @@ static void look(const struct fv_timeline_file *t)
         link_up(t, row, span);
         fv_timeline_parts(t, row, (double)span / 5, (double)span / 2, &parts);
     }
+    scan(t, (double)span / 1e9);
     sum_up(t, &(struct fv_timeline_window){ .from = span / 4, .to = span / 2, .rows = ROWS }, sums);
     for (uint64_t i = 0; i < t->header->contexts.count && i < 100; i++)
         seen += strlen(fv_timeline_text(t, t->contexts[i].function));

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All tables in a database on the disk: SQLite copies what the virtual tables give. */
+#include "query/query.h"
+#include "query/questions.h"
+#include "query/state.h"
+#include "timeline/timeline_relations.h"
+
+#if FV_SQLITE
+#include <stdlib.h>
+
+enum { INDEXED = 100 }; /* rows; fewer are read as fast without an index */
+
+static bool run(struct fv_sql *sql, const char *text)
+{
+    return fv_sqlite.exec(sql->db, text, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static bool run_made(struct fv_sql *sql, struct fv_string *text)
+{
+    const bool good = run(sql, text->text);
+
+    fv_string_release(text);
+    return good;
+}
+
+/* What rows are chosen and joined by; of a trace, which is long, the time alone. */
+static bool is_indexed(const struct fv_sql_table *t, const struct fv_sql_column *c)
+{
+    if (t->origin == FV_SQL_OF_TRACE)
+        return c->part == FV_SQL_ROW && fv_timeline_bound_of(t->place.chain[0], c->def) == FV_TIMELINE_BY_TIME;
+    return c->part == FV_SQL_IS_PARENT || c->def->flags & (FV_IS_RANK | FV_IS_THREAD) ||
+           (c->part != FV_SQL_IS_ROW && !strcmp(c->def->unit, "id"));
+}
+
+static bool copy_table(struct fv_sql *sql, const struct fv_sql_table *t)
+{
+    struct fv_string text = { 0 };
+    char *definition = fv_sql_definition(t, t->name, true);
+
+    fv_string_add(&text, "CREATE TABLE written.%s", definition + strlen("CREATE TABLE "));
+    free(definition);
+    if (!run_made(sql, &text))
+        return false;
+    fv_string_add(&text, "INSERT INTO written.\"%s\" SELECT * FROM main.\"%s\"", t->name, t->name);
+    return run_made(sql, &text);
+}
+
+/* Of the table that was copied last. */
+static bool index_table(struct fv_sql *sql, const struct fv_sql_table *t)
+{
+    const bool is_large = fv_sqlite.changes(sql->db) >= INDEXED;
+    bool good = true;
+
+    for (size_t i = 0; i < t->count && is_large && good; i++) {
+        struct fv_string text = { 0 };
+
+        if (!is_indexed(t, &t->columns[i]))
+            continue;
+        fv_string_add(&text, "CREATE INDEX written.\"%s by %s\" ON \"%s\" (\"%s\")", t->name, t->columns[i].name,
+                      t->name, t->columns[i].name);
+        good = run_made(sql, &text);
+    }
+    return good;
+}
+
+static bool copy_views(struct fv_sql *sql)
+{
+    bool good = true;
+
+    for (size_t i = 0; i < fv_question_count && good; i++) {
+        struct fv_string text = { 0 };
+
+        fv_string_add(&text, "CREATE VIEW written.\"%s\" AS %s", fv_questions[i].name, fv_questions[i].sql);
+        good = run_made(sql, &text);
+    }
+    return good;
+}
+
+static bool attach(struct fv_sql *sql, const char *path)
+{
+    sqlite3_stmt *stmt = NULL;
+    const bool good = fv_sqlite.prepare_v2(sql->db, "ATTACH ? AS written", -1, &stmt, NULL) == SQLITE_OK &&
+                      fv_sqlite.bind_text(stmt, 1, path, -1, SQLITE_STATIC) == SQLITE_OK &&
+                      fv_sqlite.step(stmt) == SQLITE_DONE;
+
+    fv_sqlite.finalize(stmt);
+    return good;
+}
+
+/* The file is new and nobody else's: what a crash leaves of it is of no use, so that there is no journal. */
+int fv_sql_write(struct fv_sql *sql, const char *path)
+{
+    bool good = attach(sql, path) && run(sql, "PRAGMA written.journal_mode=OFF") &&
+                run(sql, "PRAGMA written.synchronous=OFF") && run(sql, "BEGIN");
+
+    for (size_t i = 0; i < sql->catalogue.count && good; i++)
+        good = copy_table(sql, &sql->catalogue.tables[i]) && index_table(sql, &sql->catalogue.tables[i]);
+    good = good && copy_views(sql) && run(sql, "COMMIT") && run(sql, "DETACH written");
+    return good ? 0 : fv_sql_fail(sql, path);
+}
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See timeline_relations.h: the rows. Slices come chunk by chunk of each location, so that memory is that of a chunk
+ * and each is decoded once; all else is an array by time, of which a stretch is found by halving. */
+#include "timeline/timeline_scan.h"
+#include "tool/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLACK_NS = 2 }; /* of what becomes a real number of seconds and comes back */
+
+struct fv_timeline_scan {
+    const struct fv_relation *relation;
+    const struct fv_timeline_file *t;
+    struct fv_timeline_range ranges[FV_TIMELINE_BOUNDS];
+    uint64_t from, to;  /* ns, by time: from <= it < to */
+    uint64_t first_end; /* ns: what ends before is not wanted */
+    uint64_t least_ns;
+    uint64_t at, end; /* of an array; of slices the next chunk of `row`, of values the next point of `series` */
+    uint32_t row, series;
+    struct fv_timeline_gathering slices; /* of a chunk */
+    size_t next;
+    struct fv_timeline_event slice;
+    struct fv_timeline_measured value;
+};
+
+static bool is_of_slices(const struct fv_relation *r)
+{
+    return r == &fv_timeline_call_relation || r == &fv_timeline_wait_relation || r == &fv_timeline_sample_relation;
+}
+
+enum fv_timeline_bound fv_timeline_bound_of(const struct fv_relation *r, const struct fv_column_def *c)
+{
+    static const struct {
+        const char *key;
+        enum fv_timeline_bound bound;
+        bool slices; /* alone */
+    } bounds[] = {
+        { "begin_s", FV_TIMELINE_BY_TIME, false },     { "sent_s", FV_TIMELINE_BY_TIME, false },
+        { "time_s", FV_TIMELINE_BY_TIME, false },      { "end_s", FV_TIMELINE_BY_END, true },
+        { "duration_s", FV_TIMELINE_BY_LENGTH, true }, { "wait_s", FV_TIMELINE_BY_LENGTH, true },
+        { "rank", FV_TIMELINE_BY_RANK, true },         { "thread", FV_TIMELINE_BY_THREAD, true },
+    };
+
+    for (unsigned i = 0; i < sizeof(bounds) / sizeof(*bounds); i++)
+        if (!strcmp(c->key, bounds[i].key) && (is_of_slices(r) || !bounds[i].slices))
+            return bounds[i].bound;
+    return FV_TIMELINE_BOUNDS;
+}
+
+uint64_t fv_timeline_rows(const struct fv_relation *r, const struct fv_timeline_file *t)
+{
+    const struct fv_timeline_header *h = t->header;
+    uint64_t count = 0;
+
+    if (is_of_slices(r))
+        return h->slices;
+    if (r == &fv_timeline_message_relation)
+        return h->messages.count;
+    if (r == &fv_timeline_label_relation)
+        return h->labels.count;
+    if (r == &fv_timeline_critical_relation)
+        return h->critical.count;
+    for (uint64_t i = 0; i < h->series.count; i++)
+        count += t->series[i].count;
+    return count;
+}
+
+/* ---- bounds ---- */
+
+static uint64_t ns_before(double s)
+{
+    const double ns = floor(s * 1e9) - SLACK_NS;
+
+    return ns >= 0x1p63 ? UINT64_C(1) << 63 : ns > 0 ? (uint64_t)ns : 0;
+}
+
+static uint64_t ns_behind(double s)
+{
+    const double ns = ceil(s * 1e9) + SLACK_NS;
+
+    return ns >= 0x1p63 ? UINT64_MAX : ns > 0 ? (uint64_t)ns : 0;
+}
+
+struct fv_timeline_scan *fv_timeline_scan_begin(const struct fv_relation *r, const struct fv_timeline_file *t,
+                                                const struct fv_timeline_range ranges[FV_TIMELINE_BOUNDS])
+{
+    struct fv_timeline_scan *s = fv_xcalloc(1, sizeof(*s));
+
+    s->relation = r;
+    s->t = t;
+    memcpy(s->ranges, ranges, sizeof(s->ranges));
+    s->from = ns_before(ranges[FV_TIMELINE_BY_TIME].least);
+    s->to = ns_behind(ranges[FV_TIMELINE_BY_TIME].most);
+    s->first_end = ns_before(ranges[FV_TIMELINE_BY_END].least);
+    s->least_ns = ns_before(ranges[FV_TIMELINE_BY_LENGTH].least);
+    if (ranges[FV_TIMELINE_BY_END].most < ranges[FV_TIMELINE_BY_TIME].most) /* it begins before it ends */
+        s->to = ns_behind(ranges[FV_TIMELINE_BY_END].most);
+    s->row = UINT32_MAX;
+    s->series = UINT32_MAX;
+    if (r == &fv_timeline_message_relation) {
+        s->end = t->header->messages.count;
+        s->at = FV_COUNT_BEFORE(i, s->end, t->messages[i].sent_ns < s->from);
+    } else if (r == &fv_timeline_label_relation) {
+        s->end = t->header->labels.count;
+        s->at = FV_COUNT_BEFORE(i, s->end, t->labels[i].ns < s->from);
+    } else if (r == &fv_timeline_critical_relation) {
+        s->end = t->header->critical.count;
+        s->at = FV_COUNT_BEFORE(i, s->end, t->critical[i].begin_ns < s->from);
+    }
+    return s;
+}
+
+void fv_timeline_scan_end(struct fv_timeline_scan *s)
+{
+    if (!s)
+        return;
+    free(s->slices.items);
+    free(s);
+}
+
+/* ---- slices ---- */
+
+static bool is_within(double value, const struct fv_timeline_range *range)
+{
+    return value >= range->least && value <= range->most;
+}
+
+static bool next_row(struct fv_timeline_scan *s)
+{
+    while (++s->row < s->t->header->rows.count) {
+        const struct fv_timeline_row *r = &s->t->rows[s->row];
+
+        if (!is_within(r->rank, &s->ranges[FV_TIMELINE_BY_RANK]) ||
+            !is_within(r->thread, &s->ranges[FV_TIMELINE_BY_THREAD]))
+            continue;
+        s->at = r->first_chunk;
+        s->end = r->first_chunk + r->chunk_count;
+        return true;
+    }
+    return false;
+}
+
+static bool keep(void *context, const struct fv_timeline_seen *slice)
+{
+    struct fv_timeline_scan *s = context;
+
+    FV_GROW(s->slices.items, s->slices.room, s->slices.count + 1);
+    s->slices.items[s->slices.count++] = *slice;
+    return true;
+}
+
+/* Of the next chunk that may have some. A slice's own stretch is within [begin - 1, end]: one of no length, too. */
+static bool next_chunk(struct fv_timeline_scan *s)
+{
+    const uint64_t since = s->from > s->first_end ? s->from : s->first_end;
+
+    while (s->at < s->end || next_row(s)) {
+        s->next = s->slices.count = 0;
+        while (s->at < s->end && !s->slices.count)
+            fv_timeline_chunk_slices(s->t, s->at++, since ? since - 1 : 0, s->to, s->least_ns, keep, s);
+        if (s->slices.count)
+            return true;
+    }
+    return false;
+}
+
+static bool is_wanted(const struct fv_timeline_scan *s, const struct fv_timeline_seen *seen)
+{
+    if (seen->begin_ns < s->from)
+        return false;
+    return s->relation == &fv_timeline_sample_relation ? seen->is_sampled
+           : s->relation == &fv_timeline_wait_relation ? seen->wait_ns > 0
+                                                       : !seen->is_sampled;
+}
+
+static const void *next_slice(struct fv_timeline_scan *s)
+{
+    while (s->next < s->slices.count || next_chunk(s)) {
+        const struct fv_timeline_seen *seen = &s->slices.items[s->next++];
+
+        if (!is_wanted(s, seen))
+            continue;
+        s->slice = (struct fv_timeline_event){ *seen, s->row };
+        return &s->slice;
+    }
+    return NULL;
+}
+
+/* ---- arrays ---- */
+
+static const void *next_value(struct fv_timeline_scan *s)
+{
+    const struct fv_timeline_point *points;
+
+    while (s->at >= s->end) {
+        if (++s->series >= s->t->header->series.count)
+            return NULL;
+        s->value.series = s->t->series[s->series];
+        points = (const void *)(s->t->map + s->value.series.points);
+        s->end = FV_COUNT_BEFORE(i, s->value.series.count, points[i].ns < s->to);
+        s->at = FV_COUNT_BEFORE(i, s->end, points[i].ns < s->from);
+    }
+    points = (const void *)(s->t->map + s->value.series.points);
+    s->value.ns = points[s->at].ns;
+    s->value.value = points[s->at++].value;
+    return &s->value;
+}
+
+static const void *next_of_array(struct fv_timeline_scan *s, const void *item, uint64_t ns)
+{
+    s->at++;
+    return ns < s->to ? item : NULL;
+}
+
+const void *fv_timeline_scan_next(struct fv_timeline_scan *s)
+{
+    const struct fv_timeline_file *t = s->t;
+
+    if (is_of_slices(s->relation))
+        return next_slice(s);
+    if (s->relation == &fv_timeline_value_relation)
+        return next_value(s);
+    if (s->at >= s->end)
+        return NULL;
+    if (s->relation == &fv_timeline_message_relation)
+        return next_of_array(s, &t->messages[s->at], t->messages[s->at].sent_ns);
+    if (s->relation == &fv_timeline_label_relation)
+        return next_of_array(s, &t->labels[s->at], t->labels[s->at].ns);
+    return next_of_array(s, &t->critical[s->at], t->critical[s->at].begin_ns);
+}
