@@ -182,27 +182,6 @@ static bool is_name(const char *name, size_t length, const char *word)
     return strlen(word) == length && !memcmp(name, word, length);
 }
 
-/* *number: of the processor, whatever was counted. */
-static bool is_number(const struct place *p, const char *name, size_t length, double *number)
-{
-    const struct fv_processor_row *row = &fv_processor_rows[p->view->processor];
-    const struct {
-        const char *name;
-        unsigned value;
-    } numbers[] = { { "width", row->width },
-                    { "granules", row->granules },
-                    { "flops", row->flops },
-                    { "l1_accesses", row->l1_accesses },
-                    { "l2_bytes", row->l2_bytes } };
-
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        if (is_name(name, length, numbers[i].name)) {
-            *number = numbers[i].value ? numbers[i].value : NAN;
-            return true;
-        }
-    return false;
-}
-
 static struct name name_of(const struct place *p, const char *name, size_t length)
 {
     struct name n = { .of_threads = is_name(name, length, "thread_time") };
@@ -252,7 +231,7 @@ static double note_name(const void *context, const char *name, size_t length)
     const struct place *p = context;
     double number;
 
-    if (is_number(p, name, length, &number))
+    if (fv_processor_number(p->view->processor, name, length, &number))
         return number;
     const struct name n = name_of(p, name, length);
     for (uint32_t i = 0; i < p->rank_count; i++)
@@ -265,7 +244,7 @@ static double look_up(const void *context, const char *name, size_t length)
     const struct place *p = context;
     double number, sum = 0;
 
-    if (is_number(p, name, length, &number))
+    if (fv_processor_number(p->view->processor, name, length, &number))
         return number;
     const struct name n = name_of(p, name, length);
     if (p->thread != FV_NONE)
