@@ -89,9 +89,14 @@ const char *fv_metric_peak(const struct fv_metric_row *metric);
 bool fv_metric_is_part(const struct fv_metric_row *metric);
 
 /* Where a metric may show a bottleneck: it is above (or below) a limit, and so is another one. */
+enum fv_mark_kind {
+    FV_ABOVE,
+    FV_BELOW,
+    FV_OF_PEAK /* its share of the peak is above */
+};
 struct fv_mark_row {
     const char *metric;
-    bool below;
+    enum fv_mark_kind kind;
     double limit;
     const char *with; /* another metric that must be above ... */
     double with_limit;

@@ -550,30 +550,42 @@ bool fv_metric_is_part(const struct fv_metric_row *metric)
  * Analysis Method": back end 20 to 40 %, front end 5 to 10 %, bad speculation 1 to 5 %. A mark stands well above. That
  * walks are marked from a tenth on is VTune's rule (DTLB overhead). A part of level 2 is marked where the whole is,
  * from the limits on that Intel publishes for its metrics (Linux, tools/perf/pmu-events, MetricThreshold), of the core
- * from twice that one on: a tenth is so in much that waits for memory. */
+ * from twice that one on: a tenth is so in much that waits for memory; the same holds for parts of level 3. That a
+ * cache or memory is marked from 70 % of what it can do is our choice: queues grow long from there on. */
 /* A row is to be seen as one. */
 /* clang-format off */
 const struct fv_mark_row fv_mark_rows[] = {
-    { "ipc", true, 1, "backend_bound", 0.3,
+    { "ipc", FV_BELOW, 1, "backend_bound", 0.3,
       "less than one instruction per cycle, with many waits for data or units: look at caches and memory" },
-    { "backend_bound", false, 0.5, NULL, 0, "half of the slots wait for data or for units" },
-    { "frontend_bound", false, 0.2, NULL, 0,
+    { "backend_bound", FV_ABOVE, 0.5, NULL, 0, "half of the slots wait for data or for units" },
+    { "frontend_bound", FV_ABOVE, 0.2, NULL, 0,
       "a fifth of the slots has no instructions: large code, or many jumps" },
-    { "bad_speculation", false, 0.1, NULL, 0,
+    { "bad_speculation", FV_ABOVE, 0.1, NULL, 0,
       "a tenth of the slots is thrown away, mostly after mispredicted branches" },
-    { "memory_bound", false, 0.2, "backend_bound", 0.5,
+    { "memory_bound", FV_ABOVE, 0.2, "backend_bound", 0.5,
       "a fifth of the slots waits for loads and stores: look at caches and the layout of data" },
-    { "core_bound", false, 0.2, "backend_bound", 0.5,
+    { "core_bound", FV_ABOVE, 0.2, "backend_bound", 0.5,
       "a fifth of the slots waits for units or their results: divisions, or long chains of dependences" },
-    { "fetch_latency", false, 0.1, "frontend_bound", 0.2,
+    { "l1_bound", FV_ABOVE, 0.1, "memory_bound", 0.2,
+      "a tenth of the slots waits for loads that hit in the first level: stores to the same place, or split lines" },
+    { "l2_bound", FV_ABOVE, 0.05, "memory_bound", 0.2, "a twentieth of the slots waits for the second-level cache" },
+    { "l3_bound", FV_ABOVE, 0.05, "memory_bound", 0.2,
+      "a twentieth of the slots waits for the third-level cache, or for lines of other cores" },
+    { "dram_bound", FV_ABOVE, 0.1, "memory_bound", 0.2,
+      "a tenth of the slots waits for memory: use what is loaded more often, or less of it" },
+    { "store_bound", FV_ABOVE, 0.2, "memory_bound", 0.2, "a fifth of the slots waits for room for stores" },
+    { "l1_busy", FV_ABOVE, 0.7, NULL, 0, "the first-level cache does 70 % of the loads and stores that it can do" },
+    { "l2_busy", FV_ABOVE, 0.7, NULL, 0, "the path from the second-level cache carries 70 % of what it can carry" },
+    { "memory_read_rate", FV_OF_PEAK, 0.7, NULL, 0, "memory delivers 70 % of what it can deliver" },
+    { "fetch_latency", FV_ABOVE, 0.1, "frontend_bound", 0.2,
       "in a tenth of the cycles no instructions come: large code, or many jumps" },
-    { "fetch_bandwidth", false, 0.2, "frontend_bound", 0.2,
+    { "fetch_bandwidth", FV_ABOVE, 0.2, "frontend_bound", 0.2,
       "a fifth of the slots has too few instructions: they are decoded again and again" },
-    { "branch_mispredicts", false, 0.1, "bad_speculation", 0.1,
+    { "branch_mispredicts", FV_ABOVE, 0.1, "bad_speculation", 0.1,
       "a tenth of the slots is thrown away after mispredicted branches" },
-    { "pipeline_restarts", false, 0.1, "bad_speculation", 0.1,
+    { "pipeline_restarts", FV_ABOVE, 0.1, "bad_speculation", 0.1,
       "a tenth of the slots is thrown away for restarts, such as loads that ran before stores they depend on" },
-    { "dtlb_walk_share", false, 0.1, NULL, 0,
+    { "dtlb_walk_share", FV_ABOVE, 0.1, NULL, 0,
       "a tenth of the cycles is in page table walks: huge pages may help" },
 };
 /* clang-format on */

@@ -395,6 +395,7 @@ void fv_counts_release(struct fv_counts *v)
     free(v->sums);
     free(v->metrics);
     free(v->thread_metrics);
+    free(v->rank_metrics);
     fv_arena_release(&v->arena);
     *v = (struct fv_counts){ 0 };
 }
