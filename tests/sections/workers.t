@@ -354,6 +354,15 @@ def main():
         run, data = profile(program, [], ['--counters', 'INSTRUCTIONS,TASK-CLOCK'], env)
         times(run, data)
         counts(run, data)
+    with tap.test('page faults of each thread in a section, with --counters software'):
+        pages = {**os.environ, 'PAGES': '1000'}
+        _, data = profile(program, ['sheet'], ['--counters', 'software'], pages)
+        found = sorted(row['page_faults'] for row in threads(data, 'sheet').values())
+        for worker, faults in enumerate(found[1:]):
+            check(0 <= faults - 1000 * (worker + 1) < 500, 'worker {} touched {} pages: {}', worker, worker + 1, found)
+        check(found[0] < 500, 'the thread that waited touched none: {}', found)
+        rows = threads(profile(program, ['sheet'], [], pages)[1], 'sheet')
+        equal('not known without', {t for t, row in rows.items() if row['page_faults'] is None}, {1, 2, 3})
     with tap.test('short sections are marked, and reading other threads is no more than 1 % of the time'):
         run, data = profile(program, ['short'], ['--counters', 'TASK-CLOCK'], None)
         short = section(data, 'short')

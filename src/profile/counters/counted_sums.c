@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h: sums over ranks, and metrics of them. */
 #include "profile/counters/counters.h"
+#include "profile/sections/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -487,6 +488,24 @@ double fv_counts_of(const struct fv_counts *v, uint32_t scope, uint32_t rank, co
     const struct sums in = sums_of(v, scope);
 
     return known_in(v, sum_of(v, &in, fv_quantity_named(quantity, strlen(quantity))), rank, outside_mpi);
+}
+
+double fv_counts_of_thread(const struct fv_counts *v, uint32_t scope, uint32_t rank, uint32_t thread,
+                           const char *quantity)
+{
+    const struct place p = { .view = v, .sums = sums_of(v, scope), .rank = rank, .thread = thread };
+    const struct fv_counts_thread *of =
+        thread_in(&p, sum_of(v, &p.sums, fv_quantity_named(quantity, strlen(quantity))));
+
+    return of ? of->value : NAN;
+}
+
+uint32_t fv_counts_scope_of(const struct fv_counts *v, const struct fv_section_view *s)
+{
+    for (uint32_t i = s->whole ? 0 : 1; i < v->scope_count; i++)
+        if (s->whole || (v->scopes[i].number == s->number && !strcmp(v->scopes[i].name, s->name)))
+            return i;
+    return FV_NONE;
 }
 
 void fv_counts_set_peak(struct fv_counts *v, const char *metric, double peak)

@@ -155,6 +155,13 @@ void fv_counts_join_runs(struct fv_model *model, const struct fv_model *runs, si
 double fv_counts_of(const struct fv_counts *view, uint32_t scope, uint32_t rank, const char *quantity,
                     bool outside_mpi);
 
+/* The same of one thread, MPI included. */
+double fv_counts_of_thread(const struct fv_counts *view, uint32_t scope, uint32_t rank, uint32_t thread,
+                           const char *quantity);
+/* The section's place in scopes; FV_NONE: nothing was counted in it. */
+struct fv_section_view;
+uint32_t fv_counts_scope_of(const struct fv_counts *view, const struct fv_section_view *section);
+
 /* Over whole threads and sections; events 0: nothing was counted. In phases of threads (fv_counts_phases()): scope 0
  * is none, then fv_phases.items in their order; it has no threads. */
 struct fv_counters {

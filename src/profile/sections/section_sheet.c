@@ -35,13 +35,7 @@ static const struct fv_counts *counts_of(const void *subject)
 
 static uint32_t scope_of(const void *subject, uint32_t section)
 {
-    const struct fv_section_view *s = &fv_model_sections(fv_tables_model(subject))->items[section];
-    const struct fv_counts *v = counts_of(subject);
-
-    for (uint32_t i = s->whole ? 0 : 1; i < v->scope_count; i++)
-        if (s->whole || (v->scopes[i].number == s->number && !strcmp(v->scopes[i].name, s->name)))
-            return i;
-    return FV_NONE;
+    return fv_counts_scope_of(counts_of(subject), &fv_model_sections(fv_tables_model(subject))->items[section]);
 }
 
 static struct who who_thread(const void *subject, const void *row)

@@ -50,6 +50,7 @@ struct fv_section_member {
     bool is_scaled; /* of others: of a part of the time, which stands for all of it */
     uint64_t count; /* instances; of others that it was open in the process */
     double time_s, cpu_s, user_s, system_s, mpi_s, sampled_s;
+    double faults; /* of pages, of openers; of others: see counters (fv_counts_of_thread()) */
 };
 
 /* Which section a row is of, where its parent is a struct fv_section_view. */
