@@ -179,7 +179,7 @@ const SHEET_PARTS = [
   ["compute", "work", ["work_s"]],
   ["poor", "thrown away", ["mispredicted_s", "restarts_s", "thrown_away_s"]],
   ["threads", "waiting for instructions", ["late_fetch_s", "narrow_fetch_s", "fetch_s"]],
-  ["wait", "for memory", ["memory_s"]],
+  ["wait", "for caches, memory, stores", ["l1_s", "l2_s", "l3_s", "dram_s", "stores_s", "memory_s"]],
   ["mpi", "for units, or the back end as a whole", ["core_s", "backend_s"]],
   ["good", "in user mode, not told", ["untold_s"]],
   ["most", "in the kernel", ["kernel_s"]],
@@ -192,10 +192,10 @@ const SHEET_RATES = [
   ["memory_busy", "memory", value => percent(value)],
 ];
 
-/* Cycle accounting of each thread of a section, in seconds, and how busy caches were. */
-function sheetBars(tables) {
+/* Cycle accounting in sections, in seconds, and how busy caches were; `who`: the name of a row. */
+function sheetsOf(tables, table, who, title, remark) {
   const rows = tables
-    .get("section_sheet")
+    .get(table)
     .all()
     .filter(of => of.section !== "all" && of.off_cpu_s !== null && of.work_s !== null);
   const sum = (of, keys) => keys.reduce((all, key) => all + (of[key] || 0), 0);
@@ -204,19 +204,36 @@ function sheetBars(tables) {
     SHEET_RATES.filter(([key]) => of[key] !== null).map(([key, word, say]) => word + " " + say(of[key]));
 
   return lying(
-    "sheets",
-    "Where the time of sections went",
+    table,
+    title,
     rows.map(of => ({
-      label: [
-        of.section + (of.number ? " " + of.number : "") + ", rank " + of.rank + ", thread " + of.thread,
-        ...rates(of),
-      ].join(", "),
+      label: [of.section + (of.number ? " " + of.number : "") + ", rank " + of.rank + who(of), ...rates(of)].join(", "),
       value: seconds(of.time_s),
       parts: parts.map(([colour, , keys]) => [sum(of, keys), colour]),
       pick: () => selection.toggle("rank", of.rank),
     })),
     parts.map(([colour, words]) => [colour, words]),
-    "for each thread: parts of its time in the section (top-down). L1, L2, memory: how busy they were",
+    remark + " (top-down). L1, L2, memory: how busy they were",
+  );
+}
+
+function sheetBars(tables) {
+  return sheetsOf(
+    tables,
+    "section_sheet",
+    of => ", thread " + of.thread,
+    "Where the time of sections went",
+    "for each thread: parts of its time in the section",
+  );
+}
+
+function processBars(tables) {
+  return sheetsOf(
+    tables,
+    "section_sheet_processes",
+    () => "",
+    "Where the time of processes in sections went",
+    "for each process: parts of the time of all its threads in the section",
   );
 }
 

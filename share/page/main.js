@@ -117,11 +117,12 @@ const SUBJECTS = [
       "section_names",
       "sections_by_rank",
       "section_threads",
+      "section_sheet_processes",
       "section_sheet",
       "section_functions",
       "section_instances",
     ],
-    charts: tables => [sectionBars(tables), sheetBars(tables)],
+    charts: tables => [sectionBars(tables), processBars(tables), sheetBars(tables)],
     needs: tables => tables.get("sections").rows > 1 /* the first is the whole run */,
   },
 ];

@@ -130,9 +130,24 @@ class TableView {
     );
   }
 
+  /* Reasons by key of the cells of a row that may show a bottleneck: columns `marked` and `mark` have one for each. */
+  marks(row) {
+    const reasons = new Map(),
+      keys = this.table.byKey.has("marked") && this.table.get("marked", row);
+
+    if (keys)
+      keys.split(" ").forEach((key, i) => {
+        const reason = this.table.get("mark", row).split("; ")[i];
+
+        reasons.set(key, reasons.has(key) ? reasons.get(key) + "; " + reason : reason);
+      });
+    return reasons;
+  }
+
   drawRow(row) {
     const t = this.table,
-      kinds = new Map(selectable(t).map(([kind, key]) => [key, kind]));
+      kinds = new Map(selectable(t).map(([kind, key]) => [key, kind])),
+      marks = this.marks(row);
 
     return make(
       "tr",
@@ -143,8 +158,8 @@ class TableView {
         const text =
           (value !== null && column.type !== "text" && t.isEstimate(column, row) ? "~" : "") + worded(column, value);
         const cell = make("td", {
-          class: column.type === "text" ? "left" : null,
-          title: text.length > 60 ? text : null,
+          class: marks.has(key) ? "marked" : column.type === "text" ? "left" : null,
+          title: marks.get(key) || (text.length > 60 ? text : null),
         });
 
         if (kinds.has(key) && value !== null)

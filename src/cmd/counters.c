@@ -7,6 +7,7 @@
 #include "counters/counters.h"
 
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,25 @@ static char *print(const struct counters *c)
     return text;
 }
 
+static bool is_sheet(const char *word, size_t length)
+{
+    return length == strlen(FV_COUNTER_SHEET) && !strncasecmp(word, FV_COUNTER_SHEET, length);
+}
+
+static int add_word(struct counters *c, const char *word, size_t length)
+{
+    const struct fv_counter_group *group = fv_counter_group_named(word, length);
+    int err = 0;
+
+    if (*word == '@') /* `fvmpi run` under `fvmpi run` */
+        return 0;
+    if (!is_sheet(word, length))
+        return group ? add_group(c, group) : add(c, word, length);
+    for (size_t i = 0; !err && i < fv_counter_group_count; i++)
+        err = add_group(c, &fv_counter_groups[i]);
+    return err;
+}
+
 static int take_list(struct counters *c, const char *list)
 {
     const char *word;
@@ -170,12 +190,8 @@ static int take_list(struct counters *c, const char *list)
 
     c->kind = processor_here();
     c->count = 0;
-    while (!err && fv_perf_event_word(&list, &word, &length)) {
-        const struct fv_counter_group *group = fv_counter_group_named(word, length);
-
-        if (*word != '@') /* `fvmpi run` under `fvmpi run` */
-            err = group ? add_group(c, group) : add(c, word, length);
-    }
+    while (!err && fv_perf_event_word(&list, &word, &length))
+        err = add_word(c, word, length);
     return err;
 }
 
@@ -184,7 +200,7 @@ static int take_list(struct counters *c, const char *list)
 /* What each run counts: what others are told by, and what needs no register. */
 static bool is_in_each(const struct counter *c)
 {
-    const struct fv_quantity *q = fv_quantity_of_event(c->event.name);
+    const struct fv_quantity *q = fv_quantity_of_event(FV_ANY_PROCESSOR, c->event.name);
 
     return c->event.type == PERF_TYPE_SOFTWARE ||
            (q && (!strcmp(q->name, "instructions") || !strcmp(q->name, "cycles")));
@@ -266,6 +282,36 @@ static const char *why_not(const struct fv_perf_event *e)
     return refusal ? fv_perf_event_refusal(refusal, event.flags & FV_PERF_NO_KERNEL) : NULL;
 }
 
+/* A quantity that has an event here; a number that is known of the processor. */
+static double countable(const void *context, const char *name, size_t length)
+{
+    const enum fv_processor_kind *kind = context;
+    const struct fv_quantity *q = fv_quantity_named(name, length);
+    double number;
+
+    if (q)
+        return fv_quantity_event(q, *kind) ? 1 : NAN;
+    return fv_processor_number(*kind, name, length, &number) ? number : 1; /* time */
+}
+
+static void print_metrics(const struct fv_counter_group *group, enum fv_processor_kind kind, bool good,
+                          const char *head)
+{
+    const char *before = head;
+
+    for (size_t i = 0; i < fv_metric_row_count; i++) {
+        const struct fv_metric_row *row = &fv_metric_rows[i];
+
+        if (strcmp(row->group, group->name) != 0 ||
+            isnan(fv_formulas_value(row->formulas, countable, &kind, NULL)) == good)
+            continue;
+        printf("%s %s", before, row->name);
+        before = "";
+    }
+    if (!*before)
+        putchar('\n');
+}
+
 static void print_group(const struct fv_counter_group *group, enum fv_processor_kind kind)
 {
     const char *at = group->quantities, *event;
@@ -279,11 +325,8 @@ static void print_group(const struct fv_counter_group *group, enum fv_processor_
 
         printf("  %-38s  %s%s%s\n", event, quantity->doc, why ? "; not here: " : "", why ? why : "");
     }
-    fputs("  metrics:", stdout);
-    for (size_t i = 0; i < fv_metric_row_count; i++)
-        if (!strcmp(fv_metric_rows[i].group, group->name))
-            printf(" %s", fv_metric_rows[i].name);
-    putchar('\n');
+    print_metrics(group, kind, true, "  metrics:");
+    print_metrics(group, kind, false, "  this processor has no events for:");
 }
 
 void fv_counters_help(void)
@@ -294,6 +337,7 @@ void fv_counters_help(void)
            "unless the name ends with :k or :u:k.\n"
            "This processor is known as: %s (%s).\n",
            fv_processor_rows[kind].name, fv_processor_rows[kind].doc);
+    puts("\n" FV_COUNTER_SHEET ": all groups, for the sheet of a section; with --passes");
     for (size_t i = 0; i < fv_counter_group_count; i++)
         print_group(&fv_counter_groups[i], kind);
     puts("\nOther names: libpfm4's (its tool showevtinfo lists them), the kernel's generic ones (perf list), raw codes "

@@ -46,6 +46,10 @@ extern const struct fv_processor_row fv_processor_rows[FV_PROCESSOR_KINDS];
 /* By its own name, or one of libpfm4's; FV_ANY_PROCESSOR: not known. */
 enum fv_processor_kind fv_processor_named(const char *name);
 
+/* A number of the processor by its name in formulas: width, granules, flops, l1_accesses, l2_bytes; NAN: not known.
+ * False: it is none of these. */
+bool fv_processor_number(enum fv_processor_kind kind, const char *name, size_t length, double *number);
+
 struct fv_quantity {
     const char *name; /* in formulas */
     const char *doc;
@@ -55,10 +59,12 @@ extern const struct fv_quantity fv_quantities[];
 extern const size_t fv_quantity_count;
 /* The event that counts it; NULL: there is none. */
 const char *fv_quantity_event(const struct fv_quantity *quantity, enum fv_processor_kind kind);
-/* Which quantity an event counts, as --counters names it; NULL: none. */
-const struct fv_quantity *fv_quantity_of_event(const char *event);
+/* Which quantity an event counts, as --counters names it, on that processor, else on any; NULL: none. */
+const struct fv_quantity *fv_quantity_of_event(enum fv_processor_kind kind, const char *event);
 const struct fv_quantity *fv_quantity_named(const char *name, size_t length);
 
+/* What --counters takes for all groups together. */
+#define FV_COUNTER_SHEET "sheet"
 struct fv_counter_group {
     const char *name, *doc;
     const char *quantities; /* with blanks between */
@@ -83,9 +89,14 @@ const char *fv_metric_peak(const struct fv_metric_row *metric);
 bool fv_metric_is_part(const struct fv_metric_row *metric);
 
 /* Where a metric may show a bottleneck: it is above (or below) a limit, and so is another one. */
+enum fv_mark_kind {
+    FV_ABOVE,
+    FV_BELOW,
+    FV_OF_PEAK /* its share of the peak is above */
+};
 struct fv_mark_row {
     const char *metric;
-    bool below;
+    enum fv_mark_kind kind;
     double limit;
     const char *with; /* another metric that must be above ... */
     double with_limit;

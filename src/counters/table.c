@@ -4,6 +4,7 @@
  * event. */
 #include "counters/counters.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -37,7 +38,14 @@ const struct fv_processor_row fv_processor_rows[FV_PROCESSOR_KINDS] = {
 #define FPU            "RETIRED_MMX_FP_INSTRUCTIONS:SSE_INSTR:MMX_INSTR:X87_INSTR"
 #define L2             "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:"
 #define WALKS          "L1_DTLB_MISS:TLB_RELOAD_4K_L2_MISS:TLB_RELOAD_2M_L2_MISS"
+#define BY_WIDTH       "RETIRED_FP_OPS_BY_WIDTH:"
+/* Lines into the first level from anywhere: the second level, other caches, memory, near and far, for loads and stores,
+ * prefetch instructions or the hardware. */
+#define FILLS(code) [FV_ZEN2] = "r5b" code, [FV_ZEN3] = "r5f" code, [FV_ZEN4] = "rdf" code, [FV_ZEN5] = "rdf" code
 
+/* A code, rNNN, stands for what libpfm4 has no name for, or a longer one than a file has room for: several unit masks
+ * of an event together, such as SW_PREFETCH_ACCESS:NTA and :T0; or, of Zen 5,
+ * CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD, which is in the PPR. */
 /* A row is to be seen as one. */
 /* clang-format off */
 const struct fv_quantity fv_quantities[] = {
@@ -52,15 +60,41 @@ const struct fv_quantity fv_quantities[] = {
     { "branch_misses", "of them mispredicted", { ANY = "BRANCH-MISSES" } },
     { "loads", "loads; on AMD and Arm issued loads",
       { ANY = "L1-DCACHE-LOADS", INTEL("MEM_INST_RETIRED:ALL_LOADS"), [FV_ZEN2] = "LS_DISPATCH:LD_DISPATCH",
-        [FV_ZEN3] = "LS_DISPATCH:LD_DISPATCH", [FV_ZEN4] = "LS_DISPATCH:LD_DISPATCH", NEOVERSE("LD_SPEC") } },
+        [FV_ZEN3] = "LS_DISPATCH:LD_DISPATCH", [FV_ZEN4] = "LS_DISPATCH:LD_DISPATCH",
+        [FV_ZEN5] = "LS_DISPATCH:LD_DISPATCH", NEOVERSE("LD_SPEC") } },
     { "stores", "stores; on AMD and Arm issued stores",
       { ANY = "L1-DCACHE-STORES", INTEL("MEM_INST_RETIRED:ALL_STORES"), [FV_ZEN2] = "LS_DISPATCH:STORE_DISPATCH",
-        [FV_ZEN3] = "LS_DISPATCH:STORE_DISPATCH", [FV_ZEN4] = "LS_DISPATCH:STORE_DISPATCH", NEOVERSE("ST_SPEC") } },
+        [FV_ZEN3] = "LS_DISPATCH:STORE_DISPATCH", [FV_ZEN4] = "LS_DISPATCH:STORE_DISPATCH",
+        [FV_ZEN5] = "LS_DISPATCH:STORE_DISPATCH", NEOVERSE("ST_SPEC") } },
     { "l1d_misses", "lines missing in the first-level data cache",
       { ANY = "L1-DCACHE-LOAD-MISSES", INTEL("L1D:REPLACEMENT"), NEOVERSE("L1D_CACHE_REFILL") } },
     { "l2_misses", "lines missing in the second-level cache; on AMD for loads and stores only",
       { ANY = "-", INTEL("L2_LINES_IN:ALL"), [FV_ZEN2] = L2 "LS_RD_BLK_C", [FV_ZEN3] = L2 "LS_RD_BLK_C",
         [FV_ZEN4] = L2 "LS_RD_BLK_C", [FV_ZEN5] = L2 "LS_RD_BLK_C", NEOVERSE("L2D_CACHE_REFILL") } },
+    { "l1i_misses", "lines missing in the first-level instruction cache",
+      { ANY = "L1-ICACHE-LOAD-MISSES", [FV_SKL] = "ICACHE_64B:IFTAG_MISS", [FV_ICL] = "ICACHE_64B:IFTAG_MISS",
+        [FV_SPR] = "L2_RQSTS:ALL_CODE_RD", [FV_ZEN2] = "r0764",
+        [FV_ZEN3] = "IC_TAG_HIT_MISS:IC_MISS", [FV_ZEN4] = "IC_TAG_HIT_MISS:IC_MISS",
+        [FV_ZEN5] = "IC_TAG_HIT_MISS:IC_MISS", NEOVERSE("L1I_CACHE_REFILL") } },
+    { "l1d_demand", "lines that came into the first-level data cache for loads and stores; on Intel retired loads that "
+      "missed there",
+      { ANY = "-", INTEL("MEM_LOAD_RETIRED:L1_MISS"), FILLS("43") } },
+    { "l1d_hardware", "lines that came there for prefetches of the hardware",
+      { ANY = "-", FILLS("5a") } },
+    { "l1d_software", "lines that came there for prefetch instructions",
+      { ANY = "-", FILLS("59") } },
+    { "l2_demand", "misses of the second level for loads, stores and instructions, on Intel",
+      { ANY = "-", INTEL("L2_RQSTS:ALL_DEMAND_MISS") } },
+    { "l2_prefetch", "misses of the second level for prefetches, on Intel Skylake",
+      { ANY = "-", [FV_SKL] = "L2_RQSTS:PF_MISS" } },
+    { "l2_prefetch_l3", "prefetches of the second level that hit in the third, on AMD",
+      { ANY = "-", [FV_ZEN2] = "L2_PREFETCH_HIT_L3:ANY", [FV_ZEN3] = "L2_PREFETCH_HIT_L3:L2_HW_PREFETCHER",
+        [FV_ZEN4] = "r1f71", [FV_ZEN5] = "L2_PREFETCH_HIT_L3:L2_HW_PF" } },
+    { "l2_prefetch_memory", "prefetches of the second level that missed in the third, on AMD",
+      { ANY = "-", [FV_ZEN2] = "L2_PREFETCH_MISS_L3:ANY", [FV_ZEN3] = "L2_PREFETCH_MISS_L3:L2_HW_PREFETCHER",
+        [FV_ZEN4] = "r1f72", [FV_ZEN5] = "L2_PREFETCH_MISS_L3:L2_HW_PF" } },
+    { "l2_written", "changed lines that the second level wrote back",
+      { ANY = "-", INTEL("L2_LINES_OUT:NON_SILENT"), NEOVERSE("L2D_CACHE_WB") } },
     { "memory_lines", "lines missing in all caches; Intel: without prefetches of the last level; AMD: lines that came "
       "into the first level (Zen 2: from the socket's own memory); Arm: for reads",
       { ANY = "CACHE-MISSES", INTEL("LONGEST_LAT_CACHE:MISS"),
@@ -85,9 +119,32 @@ const struct fv_quantity fv_quantities[] = {
     { "fp_4", "of four operations",
       { ANY = "-", [FV_SKL] = FP "128B_PACKED_SINGLE:256B_PACKED_DOUBLE", [FV_ICL] = FP "4_FLOPS",
         [FV_SPR] = FP "4_FLOPS" } },
-    { "fp_8", "of eight operations; those of sixteen are not counted",
+    { "fp_8", "of eight operations",
       { ANY = "-", [FV_SKL] = FP "256B_PACKED_SINGLE:512B_PACKED_DOUBLE", [FV_ICL] = FP "8_FLOPS",
         [FV_SPR] = FP "8_FLOPS" } },
+    { "fp_16", "of sixteen operations", { ANY = "-", INTEL(FP "512B_PACKED_SINGLE") } },
+    { "fp_128", "floating-point instructions on 128 bits; on AMD operations",
+      { ANY = "-", [FV_SKL] = FP "128B_PACKED_DOUBLE:128B_PACKED_SINGLE", [FV_ICL] = "r0cc7", [FV_SPR] = "r0cc7",
+        [FV_ZEN4] = BY_WIDTH "PACK128_UOPS_RETIRED", [FV_ZEN5] = BY_WIDTH "PACK128_UOPS_RETIRED" } },
+    { "fp_256", "the same on 256 bits",
+      { ANY = "-", [FV_SKL] = FP "256B_PACKED_DOUBLE:256B_PACKED_SINGLE", [FV_ICL] = "r30c7", [FV_SPR] = "r30c7",
+        [FV_ZEN4] = BY_WIDTH "PACK256_UOPS_RETIRED", [FV_ZEN5] = BY_WIDTH "PACK256_UOPS_RETIRED" } },
+    { "fp_512", "the same on 512 bits",
+      { ANY = "-", [FV_SKL] = FP "512B_PACKED_DOUBLE:512B_PACKED_SINGLE", [FV_ICL] = "rc0c7", [FV_SPR] = "rc0c7",
+        [FV_ZEN4] = BY_WIDTH "PACK512_UOPS_RETIRED", [FV_ZEN5] = BY_WIDTH "PACK512_UOPS_RETIRED" } },
+    { "fp_fma", "multiply-adds, of single numbers and vectors, on AMD",
+      { ANY = "-", [FV_ZEN4] = "r440a", [FV_ZEN5] = "r440a" } },
+    { "fma_ops", "floating-point operations of multiply-adds, each as two, on AMD",
+      { ANY = "-", [FV_ZEN2] = "RETIRED_SSE_AVX_FLOPS:MAC_FLOPS", [FV_ZEN3] = "RETIRED_SSE_AVX_FLOPS:MAC_FLOPS",
+        [FV_ZEN4] = "RETIRED_SSE_AVX_FLOPS:MAC_FLOPS", [FV_ZEN5] = "RETIRED_SSE_AVX_FLOPS:MAC_FLOPS" } },
+    { "vector_integers", "vector instructions on integers; on AMD operations",
+      { ANY = "-", [FV_SPR] = "rbfe7", [FV_ZEN4] = "RETIRED_INT_OPS:SSE_AVX_ALL",
+        [FV_ZEN5] = "RETIRED_INT_OPS:SSE_AVX_ALL" } },
+    { "prefetches", "prefetch instructions; on AMD issued",
+      { ANY = "-", [FV_SKL] = "r0f32", [FV_ICL] = "r0f32", [FV_SPR] = "r0f40",
+        [FV_ZEN2] = "PREFETCH_INSTRUCTIONS_DISPATCHED:ANY",
+        [FV_ZEN3] = "PREFETCH_INSTRUCTIONS_DISPATCHED:ANY", [FV_ZEN4] = "PREFETCH_INSTRUCTIONS_DISPATCHED:ANY",
+        [FV_ZEN5] = "PREFETCH_INSTRUCTIONS_DISPATCHED:ANY" } },
     { "fp_fixed", "floating-point operations outside SVE", { ANY = "-", SVE("FP_FIXED_OPS_SPEC") } },
     { "fp_scale", "floating-point operations of SVE, for each 128 bits of a vector", { ANY = "-",
       SVE("FP_SCALE_OPS_SPEC") } },
@@ -134,19 +191,46 @@ const struct fv_quantity fv_quantities[] = {
     { "stalls_all", "cycles in which nothing was executed",
       { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_TOTAL", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_TOTAL" } },
     { "stalls_memory", "part of them with a load in progress",
-      { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY" } },
+      { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY",
+        [FV_SPR] = "EXE_ACTIVITY:BOUND_ON_LOADS" } },
+    { "stalls_l1", "the same with a load that missed in the first level",
+      { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_L1D_MISS", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_L1D_MISS",
+        [FV_SPR] = "MEMORY_ACTIVITY:STALLS_L1D_MISS" } },
+    { "stalls_l2", "the same with one that missed in the second",
+      { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_L2_MISS", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_L2_MISS",
+        [FV_SPR] = "MEMORY_ACTIVITY:STALLS_L2_MISS" } },
+    { "stalls_l3", "the same with one that missed in the third",
+      { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_L3_MISS", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_L3_MISS",
+        [FV_SPR] = "MEMORY_ACTIVITY:STALLS_L3_MISS" } },
     { "stalls_stores", "cycles in which no store could be issued and no load was in progress",
-      { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:BOUND_ON_STORES", [FV_ICL] = "EXE_ACTIVITY:BOUND_ON_STORES" } },
+      { ANY = "-", INTEL("EXE_ACTIVITY:BOUND_ON_STORES") } },
     { "ports_1", "cycles in which one operation was executed",
       { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:1_PORTS_UTIL", [FV_ICL] = "EXE_ACTIVITY:1_PORTS_UTIL" } },
     { "ports_2", "cycles in which two were",
       { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:2_PORTS_UTIL", [FV_ICL] = "EXE_ACTIVITY:2_PORTS_UTIL" } },
-    { "unretired", "cycles in which nothing retired because the oldest operation was not complete",
+    { "unretired", "cycles in which nothing retired because the oldest operation was not complete; Arm: nothing was "
+      "issued because data or a unit was not available",
       { ANY = "-", [FV_ZEN4] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU",
-        [FV_ZEN5] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU" } },
-    { "unretired_loads", "part of them in which it was a load",
+        [FV_ZEN5] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU", SVE("STALL_BACKEND") } },
+    { "unretired_loads", "part of them in which it was a load; Arm: in which memory was the cause",
       { ANY = "-", [FV_ZEN4] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD",
-        [FV_ZEN5] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD" } },
+        [FV_ZEN5] = "ra2d6", SVE("STALL_BACKEND_MEM") } },
+    { "retired_1", "cycles in which at least one operation retired",
+      { ANY = "-", [FV_SKL] = "UOPS_RETIRED:RETIRE_SLOTS:c=1", [FV_ICL] = "UOPS_RETIRED:SLOTS:c=1",
+        [FV_SPR] = "UOPS_RETIRED:SLOTS:c=1", [FV_ZEN2] = "RETIRED_UOPS:c=1", [FV_ZEN3] = "RETIRED_OPS:c=1",
+        [FV_ZEN4] = "RETIRED_OPS:c=1", [FV_ZEN5] = "RETIRED_OPS:c=1" } },
+    { "retired_2", "cycles in which at least two did",
+      { ANY = "-", [FV_SKL] = "UOPS_RETIRED:RETIRE_SLOTS:c=2", [FV_ICL] = "UOPS_RETIRED:SLOTS:c=2",
+        [FV_SPR] = "UOPS_RETIRED:SLOTS:c=2", [FV_ZEN2] = "RETIRED_UOPS:c=2", [FV_ZEN3] = "RETIRED_OPS:c=2",
+        [FV_ZEN4] = "RETIRED_OPS:c=2", [FV_ZEN5] = "RETIRED_OPS:c=2" } },
+    { "retired_4", "cycles in which at least four did",
+      { ANY = "-", [FV_SKL] = "UOPS_RETIRED:RETIRE_SLOTS:c=4", [FV_ICL] = "UOPS_RETIRED:SLOTS:c=4",
+        [FV_SPR] = "UOPS_RETIRED:SLOTS:c=4", [FV_ZEN2] = "RETIRED_UOPS:c=4", [FV_ZEN3] = "RETIRED_OPS:c=4",
+        [FV_ZEN4] = "RETIRED_OPS:c=4", [FV_ZEN5] = "RETIRED_OPS:c=4" } },
+    { "divider_cycles", "cycles in which the divider was busy; on AMD that of integers",
+      { ANY = "-", INTEL("ARITH:DIVIDER_ACTIVE"), [FV_ZEN2] = "DIV_CYCLES_BUSY_COUNT",
+        [FV_ZEN3] = "DIV_CYCLES_BUSY_COUNT", [FV_ZEN4] = "DIV_CYCLES_BUSY_COUNT",
+        [FV_ZEN5] = "DIV_CYCLES_BUSY_COUNT" } },
     { "frontend_cycles", "cycles stalled because no instructions came",
       { ANY = "STALLED-CYCLES-FRONTEND", INTEL("-"), [FV_ZEN2] = "UOPS_QUEUE_EMPTY", [FV_ZEN3] = "UOPS_QUEUE_EMPTY",
         [FV_ZEN4] = "-", [FV_ZEN5] = "-", [FV_N1] = "STALL_FRONTEND", SVE("-") } },
@@ -163,11 +247,19 @@ const struct fv_counter_group fv_counter_groups[] = {
     { "statistics", "instructions, cycles, floating-point operations: rates, and per cycle",
       "instructions cycles cpu_ns fp_ops fp_scalar fp_2 fp_4 fp_8 fp_fixed fp_scale" },
     { "cache", "misses of the caches", "instructions cycles loads l1d_misses l2_misses memory_lines" },
+    { "l1", "misses of the first level: instructions, and data by demand and prefetch",
+      "instructions cycles l1i_misses l1d_demand l1d_hardware l1d_software" },
+    { "l2", "misses of the second level by demand and prefetch, and lines written back",
+      "instructions cycles l2_misses l2_demand l2_prefetch l2_prefetch_l3 l2_prefetch_memory l2_written" },
     { "tlb", "page table walks", "instructions cycles dtlb_misses dtlb_walk_cycles itlb_misses" },
     { "memory", "lines from memory, loads and stores", "instructions cycles memory_lines loads stores" },
     { "simd", "part of the work done by vectors", "instructions cycles fp_scalar fp_2 fp_4 fp_8 simd_instructions "
                                              "fp_instructions sve_instructions fp_vector_ops fp_scalar_ops" },
-    { "mix", "instructions by kind; together with simd on Intel and Arm",
+    { "width", "floating point by the width of vectors",
+      "instructions cycles fp_scalar fp_scalar_ops fp_128 fp_256 fp_512" },
+    { "vectors", "multiply-adds, vectors of integers and of 16 numbers, prefetch instructions",
+      "instructions cycles fp_16 fp_fma fma_ops vector_integers prefetches" },
+    { "mix", "instructions by kind; together with simd on Intel and Arm, with width for floating point by width",
       "instructions cycles loads stores branches fpu_instructions int_instructions" },
     { "stalls", "top-down, level 1: what became of the slots of the processor",
       "instructions cycles slots slots_undelivered slots_backend slots_issued slots_retired recovery_cycles "
@@ -177,9 +269,13 @@ const struct fv_counter_group fv_counter_groups[] = {
     { "backend",
       "top-down, level 2: does the back end wait for memory; on Intel before Sapphire Rapids together with stalls and "
       "ports",
-      "instructions cycles slots slots_backend slots_memory stalls_memory stalls_stores unretired unretired_loads" },
+      "instructions cycles slots slots_backend slots_memory stalls_stores unretired unretired_loads" },
     { "ports", "cycles in which none, one or two operations were executed",
-      "instructions cycles stalls_all ports_1 ports_2" },
+      "instructions cycles stalls_all ports_1 ports_2 stalls_memory" },
+    { "levels", "top-down, level 3: which cache, memory or stores, on Intel; together with backend, stalls and ports",
+      "instructions cycles stalls_memory stalls_l1 stalls_l2 stalls_l3" },
+    { "completion", "cycles in which no operation, one, two or three, or more retired; how busy the divider was",
+      "instructions cycles retired_1 retired_2 retired_4 divider_cycles" },
     { "speculation",
       "top-down, level 2: are mispredicted branches the cause; on Intel before Sapphire Rapids together with stalls",
       "instructions cycles slots slots_mispredicted slots_issued slots_retired branch_misses clears resyncs" },
@@ -190,8 +286,9 @@ const struct fv_counter_group fv_counter_groups[] = {
 /* clang-format on */
 const size_t fv_counter_group_count = sizeof(fv_counter_groups) / sizeof(*fv_counter_groups);
 
-#define FLOPS_OVER(x) \
-    "fp_ops / " x "; (fp_scalar + 2 * fp_2 + 4 * fp_4 + 8 * fp_8) / " x "; (fp_fixed + granules * fp_scale) / " x
+#define FLOPS_OVER(x)                                                                     \
+    "fp_ops / " x "; (fp_scalar + 2 * fp_2 + 4 * fp_4 + 8 * fp_8 + 16 * fp_16) / " x "; " \
+    "(fp_scalar + 2 * fp_2 + 4 * fp_4 + 8 * fp_8) / " x "; (fp_fixed + granules * fp_scale) / " x
 
 /* Top-down: Intel from Ice Lake on by slots that are counted, before and else by width times cycles. */
 #define STILL "(1 - (slots_undelivered + slots_backend) / (width * cycles))"
@@ -201,13 +298,18 @@ const size_t fv_counter_group_count = sizeof(fv_counter_groups) / sizeof(*fv_cou
  * tma_fetch_bandwidth, tma_memory_bound, tma_core_bound, tma_branch_mispredicts, tma_machine_clears, without the
  * minimum of 0; of Sapphire Rapids by TOPDOWN's events of the same slots, which has none for fetch. Ice Lake has an
  * event TOPDOWN:BR_MISPREDICT_SLOTS in libpfm4, which Intel withdrew. AMD: arch/x86/{amdzen4,amdzen5}/pipeline.json of
- * the same, and the PPR, "Pipeline Utilization". Arm publishes none for these cores.
+ * the same, and the PPR, "Pipeline Utilization". Arm publishes none for these cores: its back end is divided likewise,
+ * by cycles in which memory was the cause (STALL_BACKEND_MEM).
  *
  * The part of the back end that is memory, of what stands still or nearly does: */
 #define NEARLY(retiring) \
     "(stalls_memory + stalls_stores) / (stalls_all + ports_1 + " retiring " * ports_2 + stalls_stores)"
-#define OF_ICL                   NEARLY("slots_retired / slots")
-#define OF_SKL                   NEARLY("slots_retired / (width * cycles)")
+#define OF_ICL NEARLY("slots_retired / slots")
+#define OF_SKL NEARLY("slots_retired / (width * cycles)")
+/* Level 3 of the same: loads that wait for a level have missed in those before it. */
+#define MEMORY_OF(waits)                                                                                              \
+    "slots_memory / slots * " waits " / (stalls_memory + stalls_stores); " OF_ICL " * slots_backend / slots * " waits \
+    " / (stalls_memory + stalls_stores); " OF_SKL " * " BACKEND_SKL " * " waits " / (stalls_memory + stalls_stores)"
 #define BACKEND_SKL              "(1 - (slots_undelivered + slots_issued + width * recovery_cycles) / (width * cycles))"
 #define BAD_ICL                  "(1 - (slots_undelivered + slots_backend + slots_retired) / slots)"
 #define BAD_SKL                  "(slots_issued - slots_retired + width * recovery_cycles) / (width * cycles)"
@@ -229,6 +331,11 @@ const struct fv_metric_row fv_metric_rows[] = {
       "multiply-adds at the measured clock.", FLOPS_OVER("time") },
     { "statistics", "flops_per_cycle", "flop/cycle", "ratio", "Floating-point operations per cycle.",
       FLOPS_OVER("cycles") },
+    { "statistics", "flop_share", "flop of all", "share",
+      "Floating-point operations as a share of all operations, where each number of a vector is one; on Intel.",
+      "(fp_scalar + 2 * fp_2 + 4 * fp_4 + 8 * fp_8 + 16 * fp_16) / (instructions + fp_2 + 3 * fp_4 + 7 * fp_8 + 15 * "
+      "fp_16); "
+      "(fp_scalar + 2 * fp_2 + 4 * fp_4 + 8 * fp_8) / (instructions + fp_2 + 3 * fp_4 + 7 * fp_8)" },
     { "cache", "l1d_misses_per_1000", "L1D misses", "ratio",
       "Misses of the first-level data cache per 1,000 instructions.", "1000 * l1d_misses / instructions" },
     { "cache", "l1d_miss_share", "L1D miss share", "share",
@@ -236,6 +343,8 @@ const struct fv_metric_row fv_metric_rows[] = {
       "l1d_misses / loads" },
     { "cache", "l2_misses_per_1000", "L2 misses", "ratio", "Misses of the second-level cache per 1,000 instructions.",
       "1000 * l2_misses / instructions" },
+    { "cache", "l2_miss_share", "L2 miss share", "share", "Misses of the second-level cache per load and store.",
+      "l2_misses / (loads + stores)" },
     { "cache", "memory_lines_per_1000", "lines from memory", "ratio",
       "Lines missing in all caches per 1,000 instructions.",
       "1000 * memory_lines / instructions" },
@@ -245,6 +354,30 @@ const struct fv_metric_row fv_metric_rows[] = {
     { "cache", "l2_read_rate", "from L2", "B/s",
       "64 bytes for each line that came into the first level, of all threads, divided by the time of the longest "
       "thread. Peak: the widest path at the measured clock.", "64 * l1d_misses / time" },
+    { "l1", "l1i_misses_per_1000", "L1I misses", "ratio",
+      "Misses of the first-level instruction cache per 1,000 instructions.", "1000 * l1i_misses / instructions" },
+    { "l1", "l1d_demand_share", "L1D by demand", "share",
+      "Share of lines that came into the first level for loads and stores (Intel: retired loads).",
+      "l1d_demand / (l1d_demand + l1d_hardware + l1d_software); l1d_demand / l1d_misses" },
+    { "l1", "l1d_hardware_share", "by hardware", "share",
+      "Share of lines that came for prefetches of the hardware, on AMD.",
+      "l1d_hardware / (l1d_demand + l1d_hardware + l1d_software)" },
+    { "l1", "l1d_software_share", "by instructions", "share",
+      "Share of lines that came for prefetch instructions, on AMD.",
+      "l1d_software / (l1d_demand + l1d_hardware + l1d_software)" },
+    { "l2", "l2_demand_share", "L2 by demand", "share",
+      "Share of misses of the second level that were not prefetches. On AMD prefetches of the first level are in it.",
+      "l2_demand / (l2_demand + l2_prefetch); l2_demand / l2_misses; "
+      "l2_misses / (l2_misses + l2_prefetch_l3 + l2_prefetch_memory)" },
+    { "l2", "l2_prefetch_share", "L2 by prefetch", "share", "Share of misses of the second level for prefetches.",
+      "l2_prefetch / (l2_demand + l2_prefetch); 1 - l2_demand / l2_misses; "
+      "(l2_prefetch_l3 + l2_prefetch_memory) / (l2_misses + l2_prefetch_l3 + l2_prefetch_memory)" },
+    { "l2", "write_back_share", "written back", "share",
+      "Lines that the second level wrote back, as a share of all lines between it and what lies beyond.",
+      "l2_written / (l2_misses + l2_written)" },
+    { "l2", "write_back_rate", "write-back", "B/s",
+      "64 bytes for each of these lines, of all threads, divided by the time of the longest thread.",
+      "64 * l2_written / time" },
     { "tlb", "dtlb_misses_per_1000", "DTLB walks", "ratio", "Page table walks for data per 1,000 instructions.",
       "1000 * dtlb_misses / instructions" },
     { "tlb", "itlb_misses_per_1000", "ITLB walks", "ratio",
@@ -264,15 +397,34 @@ const struct fv_metric_row fv_metric_rows[] = {
       "(fp_2 + fp_4 + fp_8) / (fp_scalar + fp_2 + fp_4 + fp_8); fp_vector_ops / (fp_vector_ops + fp_scalar_ops); "
       "(simd_instructions + sve_instructions) / (simd_instructions + sve_instructions + fp_instructions); "
       "simd_instructions / (simd_instructions + fp_instructions)" },
+    { "width", "fp_128_share", "128 bits", "share",
+      "Floating-point instructions on 128 bits per instruction. On Intel a multiply-add counts twice; on AMD "
+      "operations.",
+      "fp_128 / instructions" },
+    { "width", "fp_256_share", "256 bits", "share", "The same on 256 bits.", "fp_256 / instructions" },
+    { "width", "fp_512_share", "512 bits", "share", "The same on 512 bits.", "fp_512 / instructions" },
+    { "vectors", "fma_share", "multiply-adds", "share", "Multiply-adds per instruction, on AMD from Zen 4 on.",
+      "fp_fma / instructions" },
+    { "vectors", "fma_flop_share", "flop by FMA", "share",
+      "Share of floating-point operations that multiply-adds do, on AMD.", "fma_ops / fp_ops" },
+    { "vectors", "vector_integer_share", "vectors of integers", "share",
+      "Vector instructions on integers per instruction, on Intel from Sapphire Rapids, on AMD from Zen 4 on.",
+      "vector_integers / instructions" },
+    { "vectors", "prefetch_share", "prefetches", "share", "Prefetch instructions per instruction.",
+      "prefetches / instructions" },
     { "mix", "fp_scalar_share", "scalar FP", "share",
-      "Scalar floating-point instructions per instruction. On Intel a multiply-add counts twice.",
-      "fp_scalar / instructions; fp_instructions / instructions" },
+      "Scalar floating-point instructions per instruction. On Intel a multiply-add counts twice; on AMD operations.",
+      "fp_scalar / instructions; fp_scalar_ops / instructions; fp_instructions / instructions" },
     { "mix", "fp_vector_share", "vectors", "share",
-      "Vector instructions per instruction; on Intel of floating point alone, and a multiply-add counts twice.",
-      "(fp_2 + fp_4 + fp_8) / instructions; (simd_instructions + sve_instructions) / instructions; "
-      "simd_instructions / instructions" },
-    { "mix", "fp_share", "FP and vectors", "share", "Floating-point and vector instructions per instruction, on AMD.",
-      "fpu_instructions / instructions" },
+      "Vector instructions per instruction; on Intel of floating point alone, and a multiply-add counts twice; on AMD "
+      "operations of floating point.",
+      "(fp_2 + fp_4 + fp_8) / instructions; fp_vector_ops / instructions; "
+      "(simd_instructions + sve_instructions) / instructions; simd_instructions / instructions" },
+    { "mix", "fp_share", "FP and vectors", "share",
+      "Floating-point and vector instructions per instruction; on Intel without vectors of integers.",
+      "fpu_instructions / instructions; (fp_scalar + fp_2 + fp_4 + fp_8) / instructions; "
+      "(simd_instructions + sve_instructions + fp_instructions) / instructions; "
+      "(simd_instructions + fp_instructions) / instructions" },
     { "mix", "integer_share", "integer", "share", "Integer instructions per instruction, on Arm.",
       "int_instructions / instructions" },
     { "mix", "rest_share", "rest", "share",
@@ -313,14 +465,32 @@ const struct fv_metric_row fv_metric_rows[] = {
       "(slots_undelivered - width * fetch_none) / slots; (slots_undelivered - width * fetch_none) / (width * cycles)" },
     { "backend", "memory_bound", "memory", "share",
       "Top-down, level 2, part of back end: slots that waited for loads and stores.",
-      "slots_memory / slots; " OF_ICL " * slots_backend / slots; " OF_SKL " * " BACKEND_SKL "; slots_backend / (width "
-                                                                                            "* cycles) * "
-                                                                                            "unretired_loads / "
-                                                                                            "unretired" },
+      "slots_memory / slots; " OF_ICL " * slots_backend / slots; " OF_SKL " * " BACKEND_SKL "; "
+      "slots_backend / (width * cycles) * unretired_loads / unretired" },
     { "backend", "core_bound", "core", "share",
       "Top-down, level 2, part of back end: slots that waited for a unit, or for its result.",
       "(slots_backend - slots_memory) / slots; (1 - " OF_ICL ") * slots_backend / slots; (1 - " OF_SKL ") * "
       BACKEND_SKL "; slots_backend / (width * cycles) * (1 - unretired_loads / unretired)" },
+    { "levels", "l1_bound", "L1", "share",
+      "Top-down, level 3, part of memory: slots that waited for a load in the first level.",
+      MEMORY_OF("(stalls_memory - stalls_l1)") },
+    { "levels", "l2_bound", "L2", "share", "For a load that missed in the first level.",
+      MEMORY_OF("(stalls_l1 - stalls_l2)") },
+    { "levels", "l3_bound", "L3", "share", "For a load that missed in the second level.",
+      MEMORY_OF("(stalls_l2 - stalls_l3)") },
+    { "levels", "dram_bound", "memory", "share", "For a load that missed in all caches.", MEMORY_OF("stalls_l3") },
+    { "levels", "store_bound", "stores", "share", "For room for a store.",
+      MEMORY_OF("(stalls_stores + 0 * stalls_l1)") },
+    { "completion", "retired_none_share", "none retired", "share", "Share of cycles in which no operation retired.",
+      "1 - retired_1 / cycles" },
+    { "completion", "retired_1_share", "one", "share", "Share of cycles in which one did.",
+      "(retired_1 - retired_2) / cycles" },
+    { "completion", "retired_2_share", "two or three", "share", "Share of cycles in which two or three did.",
+      "(retired_2 - retired_4) / cycles" },
+    { "completion", "retired_4_share", "four or more", "share", "Share of cycles in which four or more did.",
+      "retired_4 / cycles" },
+    { "completion", "divider_busy", "divider busy", "share",
+      "Share of cycles in which the divider was busy (AMD: that of integers).", "divider_cycles / cycles" },
     { "ports", "stall_share", "nothing executed", "share", "Share of cycles in which nothing was executed.",
       "stalls_all / cycles" },
     { "ports", "few_ports_share", "little executed", "share",
@@ -380,30 +550,42 @@ bool fv_metric_is_part(const struct fv_metric_row *metric)
  * Analysis Method": back end 20 to 40 %, front end 5 to 10 %, bad speculation 1 to 5 %. A mark stands well above. That
  * walks are marked from a tenth on is VTune's rule (DTLB overhead). A part of level 2 is marked where the whole is,
  * from the limits on that Intel publishes for its metrics (Linux, tools/perf/pmu-events, MetricThreshold), of the core
- * from twice that one on: a tenth is so in much that waits for memory. */
+ * from twice that one on: a tenth is so in much that waits for memory; the same holds for parts of level 3. That a
+ * cache or memory is marked from 70 % of what it can do is our choice: queues grow long from there on. */
 /* A row is to be seen as one. */
 /* clang-format off */
 const struct fv_mark_row fv_mark_rows[] = {
-    { "ipc", true, 1, "backend_bound", 0.3,
+    { "ipc", FV_BELOW, 1, "backend_bound", 0.3,
       "less than one instruction per cycle, with many waits for data or units: look at caches and memory" },
-    { "backend_bound", false, 0.5, NULL, 0, "half of the slots wait for data or for units" },
-    { "frontend_bound", false, 0.2, NULL, 0,
+    { "backend_bound", FV_ABOVE, 0.5, NULL, 0, "half of the slots wait for data or for units" },
+    { "frontend_bound", FV_ABOVE, 0.2, NULL, 0,
       "a fifth of the slots has no instructions: large code, or many jumps" },
-    { "bad_speculation", false, 0.1, NULL, 0,
+    { "bad_speculation", FV_ABOVE, 0.1, NULL, 0,
       "a tenth of the slots is thrown away, mostly after mispredicted branches" },
-    { "memory_bound", false, 0.2, "backend_bound", 0.5,
+    { "memory_bound", FV_ABOVE, 0.2, "backend_bound", 0.5,
       "a fifth of the slots waits for loads and stores: look at caches and the layout of data" },
-    { "core_bound", false, 0.2, "backend_bound", 0.5,
+    { "core_bound", FV_ABOVE, 0.2, "backend_bound", 0.5,
       "a fifth of the slots waits for units or their results: divisions, or long chains of dependences" },
-    { "fetch_latency", false, 0.1, "frontend_bound", 0.2,
+    { "l1_bound", FV_ABOVE, 0.1, "memory_bound", 0.2,
+      "a tenth of the slots waits for loads that hit in the first level: stores to the same place, or split lines" },
+    { "l2_bound", FV_ABOVE, 0.05, "memory_bound", 0.2, "a twentieth of the slots waits for the second-level cache" },
+    { "l3_bound", FV_ABOVE, 0.05, "memory_bound", 0.2,
+      "a twentieth of the slots waits for the third-level cache, or for lines of other cores" },
+    { "dram_bound", FV_ABOVE, 0.1, "memory_bound", 0.2,
+      "a tenth of the slots waits for memory: use what is loaded more often, or less of it" },
+    { "store_bound", FV_ABOVE, 0.2, "memory_bound", 0.2, "a fifth of the slots waits for room for stores" },
+    { "l1_busy", FV_ABOVE, 0.7, NULL, 0, "the first-level cache does 70 % of the loads and stores that it can do" },
+    { "l2_busy", FV_ABOVE, 0.7, NULL, 0, "the path from the second-level cache carries 70 % of what it can carry" },
+    { "memory_read_rate", FV_OF_PEAK, 0.7, NULL, 0, "memory delivers 70 % of what it can deliver" },
+    { "fetch_latency", FV_ABOVE, 0.1, "frontend_bound", 0.2,
       "in a tenth of the cycles no instructions come: large code, or many jumps" },
-    { "fetch_bandwidth", false, 0.2, "frontend_bound", 0.2,
+    { "fetch_bandwidth", FV_ABOVE, 0.2, "frontend_bound", 0.2,
       "a fifth of the slots has too few instructions: they are decoded again and again" },
-    { "branch_mispredicts", false, 0.1, "bad_speculation", 0.1,
+    { "branch_mispredicts", FV_ABOVE, 0.1, "bad_speculation", 0.1,
       "a tenth of the slots is thrown away after mispredicted branches" },
-    { "pipeline_restarts", false, 0.1, "bad_speculation", 0.1,
+    { "pipeline_restarts", FV_ABOVE, 0.1, "bad_speculation", 0.1,
       "a tenth of the slots is thrown away for restarts, such as loads that ran before stores they depend on" },
-    { "dtlb_walk_share", false, 0.1, NULL, 0,
+    { "dtlb_walk_share", FV_ABOVE, 0.1, NULL, 0,
       "a tenth of the cycles is in page table walks: huge pages may help" },
 };
 /* clang-format on */
@@ -429,6 +611,26 @@ enum fv_processor_kind fv_processor_named(const char *name)
         if (!strcasecmp(fv_processor_rows[i].name, name) || is_word_of(fv_processor_rows[i].pmus, name, strlen(name)))
             return (enum fv_processor_kind)i;
     return FV_ANY_PROCESSOR;
+}
+
+bool fv_processor_number(enum fv_processor_kind kind, const char *name, size_t length, double *number)
+{
+    const struct fv_processor_row *row = &fv_processor_rows[kind];
+    const struct {
+        const char *name;
+        unsigned value;
+    } numbers[] = { { "width", row->width },
+                    { "granules", row->granules },
+                    { "flops", row->flops },
+                    { "l1_accesses", row->l1_accesses },
+                    { "l2_bytes", row->l2_bytes } };
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (strlen(numbers[i].name) == length && !memcmp(name, numbers[i].name, length)) {
+            *number = numbers[i].value ? numbers[i].value : NAN;
+            return true;
+        }
+    return false;
 }
 
 const char *fv_quantity_event(const struct fv_quantity *q, enum fv_processor_kind kind)
@@ -459,7 +661,14 @@ static const struct {
     { "PAPI_TLB_IM", "itlb_misses" },   { "PAPI_FP_OPS", "fp_ops" },       { "ru_majflt", "major_faults" },
 };
 
-const struct fv_quantity *fv_quantity_of_event(const char *event)
+static bool counts(const struct fv_quantity *q, enum fv_processor_kind kind, const char *event, size_t length)
+{
+    const char *name = fv_quantity_event(q, kind);
+
+    return name && strlen(name) == length && !strncasecmp(name, event, length);
+}
+
+const struct fv_quantity *fv_quantity_of_event(enum fv_processor_kind here, const char *event)
 {
     size_t length = strip(&event);
 
@@ -467,12 +676,12 @@ const struct fv_quantity *fv_quantity_of_event(const char *event)
         if (!strcmp(foreign_events[i].name, event))
             return fv_quantity_named(foreign_events[i].quantity, strlen(foreign_events[i].quantity));
     for (size_t i = 0; i < fv_quantity_count; i++)
-        for (unsigned k = 0; k < FV_PROCESSOR_KINDS; k++) {
-            const char *name = fv_quantity_event(&fv_quantities[i], (enum fv_processor_kind)k);
-
-            if (name && strlen(name) == length && !strncasecmp(name, event, length))
+        if (counts(&fv_quantities[i], here, event, length))
+            return &fv_quantities[i];
+    for (size_t i = 0; i < fv_quantity_count; i++)
+        for (unsigned k = 0; k < FV_PROCESSOR_KINDS; k++)
+            if (counts(&fv_quantities[i], (enum fv_processor_kind)k, event, length))
                 return &fv_quantities[i];
-        }
     return NULL;
 }
 

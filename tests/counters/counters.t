@@ -517,19 +517,31 @@ def words(tap, kind, env):
         for group in (
             'statistics',
             'cache',
+            'l1',
+            'l2',
             'tlb',
             'memory',
             'simd',
+            'width',
+            'vectors',
             'stalls',
             'frontend',
             'backend',
             'ports',
+            'levels',
+            'completion',
             'speculation',
             'branches',
             'software',
+            'sheet',
         ):
             check(re.search('^{}: '.format(group), out, re.M), '{}: {}', group, out)
         check(re.search(r'^  PAGE-FAULTS +page faults, minor and major$', out, re.M), 'available: {}', out)
+        metrics = ' '.join(re.findall(r'^  (?:metrics|this processor has no events for): (.*)$', out, re.M)).split()
+        check(len(metrics) == len(set(metrics)) > 60, 'each metric is there, or said not to be: {}', metrics)
+    with tap.test('{}: "sheet" is all groups, too many for one run'.format(kind)):
+        run = kind.profile(['even'], ['--counters', 'sheet'], env)
+        check(run.rc != 0 and '--passes' in run.err, '{} {}', run.rc, run.err)
     with tap.test('{}: what cannot be had is told once, and the rest counts'.format(kind)):
         run = kind.profile(['even'], ['--counters', 'r3f3f3f:k,PAGE-FAULTS']).ended(0)
         whole, _, _ = counted(run)

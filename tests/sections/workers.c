@@ -4,6 +4,7 @@
  *     workers        a pool of three, made in section "warm"; in "work" worker i works 20 (i + 1) ms, and each 30 ms between sections; "outer" is around, "inner" in it; "born" has two threads, one
  *                    after the other; "both" is open on two of them while the third works
  *     workers sheet  section "sheet" alone, in which worker i works 20 (i + 1) ms, and counts (i + 1) times what COUNTS says: "2:1000,3:500" are 1,000 of event 2 and 500 of event 3
+ *                    With PAGES=N worker i also touches N (i + 1) new pages
  *     workers short  20,000 instances of "short" of some 10 us each, the pool being at work */
 #define _GNU_SOURCE
 #include "fvmpi.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +65,20 @@ static void count_kinds(unsigned long times)
     }
 }
 
+/* New ones, so many times PAGES. */
+static void touch_pages(size_t times)
+{
+    size_t pages = getenv("PAGES") ? times * strtoul(getenv("PAGES"), NULL, 10) : 0;
+    size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    char *at = pages ? mmap(NULL, pages * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : NULL;
+
+    if (!at || at == MAP_FAILED)
+        return;
+    madvise(at, pages * bytes, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < pages; i++)
+        at[i * bytes] = 1;
+}
+
 static void *worker(void *arg)
 {
     int i = (int)(intptr_t)arg;
@@ -76,6 +92,7 @@ static void *worker(void *arg)
             fvmpi_section_begin("both", 0, 0);
         pthread_barrier_wait(&ready);
         worked_ns[i] = burn(milliseconds[i]);
+        touch_pages((size_t)i + 1);
         if (getenv("COUNTS"))
             count_kinds((unsigned long)i + 1);
         else

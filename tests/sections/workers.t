@@ -154,6 +154,71 @@ RATES = {
     'flop_of_peak': (40 + 2 * 20 + 4 * 30 + 8 * 50) / 1000 / 32,
 }
 NULL = ['integer_share', 'fp_share', 'memory_busy', 'itlb_misses_per_1000']
+# Level 3 of memory, and cycles by what retired
+LEVELS = {
+    **{name: SHEET[name] for name in list(SHEET)[:5]},
+    'EXE_ACTIVITY:BOUND_ON_LOADS': 80000,
+    'EXE_ACTIVITY:BOUND_ON_STORES': 20000,
+    'MEMORY_ACTIVITY:STALLS_L1D_MISS': 70000,
+    'MEMORY_ACTIVITY:STALLS_L2_MISS': 50000,
+    'MEMORY_ACTIVITY:STALLS_L3_MISS': 40000,
+    'UOPS_RETIRED:SLOTS:c=1': 700000,
+    'UOPS_RETIRED:SLOTS:c=2': 500000,
+    'UOPS_RETIRED:SLOTS:c=4': 100000,
+    'ARITH:DIVIDER_ACTIVE': 50000,
+}
+LEVEL_PARTS = {'l1_s': 0.1, 'l2_s': 0.2, 'l3_s': 0.1, 'dram_s': 0.4, 'stores_s': 0.2}
+COMPLETION = {
+    'retired_none_share': 0.3,
+    'retired_1_share': 0.2,
+    'retired_2_share': 0.4,
+    'retired_4_share': 0.1,
+    'divider_busy': 0.05,
+}
+# The mix by width, and misses by demand and prefetch
+WIDTHS = {
+    'MEM_INST_RETIRED:ALL_LOADS': 300000,
+    'MEM_INST_RETIRED:ALL_STORES': 100000,
+    'BRANCH-INSTRUCTIONS': 150000,
+    'FP_ARITH_INST_RETIRED:SCALAR': 40000,
+    'r0cc7': 20000,
+    'r30c7': 30000,
+    'rc0c7': 60000,
+    'L1D:REPLACEMENT': 10000,
+    'MEM_LOAD_RETIRED:L1_MISS': 4000,
+    'L2_RQSTS:ALL_CODE_RD': 2000,
+    'L2_LINES_IN:ALL': 6000,
+    'L2_RQSTS:ALL_DEMAND_MISS': 1500,
+    'L2_LINES_OUT:NON_SILENT': 2000,
+    'r0f40': 5000,
+}
+MIX = {
+    'load_share': 0.3,
+    'store_share': 0.1,
+    'branch_share': 0.15,
+    'fp_scalar_share': 0.04,
+    'fp_128_share': 0.02,
+    'fp_256_share': 0.03,
+    'fp_512_share': 0.06,
+    'rest_share': 0.3,
+}
+MISSES = {
+    'l1i_misses_per_1000': 2,
+    'l1d_demand_share': 0.4,
+    'l2_demand_share': 0.25,
+    'l2_prefetch_share': 0.75,
+    'l2_miss_share': 0.015,
+    'write_back_share': 0.25,
+    'prefetch_share': 0.005,
+}
+NOT_OF_INTEL = [
+    'fma_share',
+    'fma_flop_share',
+    'l1d_hardware_share',
+    'l1d_software_share',
+    'fp_vector_share',
+    'fp_share',
+]
 
 
 def played(program, events, env):
@@ -203,10 +268,60 @@ def sheet(data):
             near(key, row[key], value)
     mix = [key for key in RATES if key.endswith('_share') and key != 'l1d_miss_share']
     near('the mix of instructions is 100 %', sum(rows[1][key] for key in mix), 1)
-    equal('mark', {row['mark'] for row in rows.values()}, {None, 'half of the slots wait for data or for units'})
+    slots = 'half of the slots wait for data or for units'
+    memory = 'a fifth of the slots waits for loads and stores: look at caches and the layout of data'
+    equal('mark', {row['mark'] for row in rows.values()}, {None, slots + '; ' + memory})
+    equal('marked', {row['marked'] for row in rows.values()}, {None, 'backend_s memory_s'})
     balances = sorted(row['instruction_balance'] for row in rows.values())
     for found, wanted in zip(balances, (0, 1 / 3, 2 / 3, 1)):
         near('balance of instructions', found, wanted)
+
+
+def process(data):
+    """A process has the times of its threads together, and the metrics of their sums."""
+    rows, (whole,) = section(data, 'sheet')['sheet'], section(data, 'sheet')['sheet_processes']
+    (opener,) = [row for row in rows if not row['thread']]
+    near('elapsed', whole['elapsed_s'], opener['time_s'])
+    near('time', whole['time_s'], sum(row['time_s'] for row in rows))
+    parts = [key for key in whole if key.endswith('_s') and key not in ('time_s', 'elapsed_s')]
+    for key in parts:
+        found = [row[key] for row in rows if row[key] is not None]
+        equal(key + ' is known', whole[key] is not None, bool(found))
+        if found:
+            near(key, whole[key], sum(found))
+    near('parts add up', sum(whole[key] or 0 for key in parts), whole['time_s'])
+    for key, value in RATES.items():
+        near(key, whole[key], value)
+    near('balance', whole['load_balance'], sum(row['load_balance'] for row in rows) / len(rows))
+    near('balance of instructions', whole['instruction_balance'], 0.5)
+    equal('marked', whole['marked'], 'backend_s memory_s')
+
+
+def levels(data):
+    for row in section(data, 'sheet')['sheet']:
+        parts = [row[key] or 0 for key in row if key.endswith('_s') and key != 'time_s']
+        near('parts of thread {} add up'.format(row['thread']), sum(parts), row['time_s'])
+        if not row['thread']:
+            continue
+        user_s = row['time_s'] - row['kernel_s'] - row['off_cpu_s']
+        equal('memory is divided', row['memory_s'], None)
+        for key, share in LEVEL_PARTS.items():
+            near(key, row[key], share * 20 / 60 * user_s)
+        for key, value in COMPLETION.items():
+            near(key, row[key], value)
+        check('dram_s' in row['marked'].split() and 'waits for memory' in row['mark'], 'marks: {}', row)
+
+
+def widths(data):
+    (whole,) = section(data, 'sheet')['sheet_processes']
+    for row in [*section(data, 'sheet')['sheet'], whole]:
+        if row.get('thread') == 0:
+            continue
+        for key, value in {**MIX, **MISSES}.items():
+            near(key, row[key], value)
+        near('the mix of instructions is 100 %', sum(row[key] for key in MIX), 1)
+        for key in NOT_OF_INTEL:
+            equal(key, row[key], None)
 
 
 def main():
@@ -239,6 +354,15 @@ def main():
         run, data = profile(program, [], ['--counters', 'INSTRUCTIONS,TASK-CLOCK'], env)
         times(run, data)
         counts(run, data)
+    with tap.test('page faults of each thread in a section, with --counters software'):
+        pages = {**os.environ, 'PAGES': '1000'}
+        _, data = profile(program, ['sheet'], ['--counters', 'software'], pages)
+        found = sorted(row['page_faults'] for row in threads(data, 'sheet').values())
+        for worker, faults in enumerate(found[1:]):
+            check(0 <= faults - 1000 * (worker + 1) < 500, 'worker {} touched {} pages: {}', worker, worker + 1, found)
+        check(found[0] < 500, 'the thread that waited touched none: {}', found)
+        rows = threads(profile(program, ['sheet'], [], pages)[1], 'sheet')
+        equal('not known without', {t for t, row in rows.items() if row['page_faults'] is None}, {1, 2, 3})
     with tap.test('short sections are marked, and reading other threads is no more than 1 % of the time'):
         run, data = profile(program, ['short'], ['--counters', 'TASK-CLOCK'], None)
         short = section(data, 'short')
@@ -265,7 +389,17 @@ def main():
         run, data = played(program, SHEET, env)
         sheet(data)
         text = harness.run([harness.FVMPI, 'report', '--width', '240', run.directory]).ended(0).out
-        check(re.search(r'^Sheets of sections', text, re.M), 'text: {}', text)
+        check(re.search(r'^Sheets of sections  ', text, re.M), 'text: {}', text)
+        check(re.search(r'^Sheets of sections by process', text, re.M), 'text: {}', text)
+        process(data)
+        table = harness.run(
+            [harness.FVMPI, 'report', '--table', 'section_sheet_processes', '--csv', '-', run.directory]
+        )
+        check(len(table.ended(0).out.splitlines()) == 4, 'a row of the whole, and of each section: {}', table.out)
+    with tap.test('level 3 divides memory, and parts still add up; cycles by what retired'):
+        levels(played(program, LEVELS, env)[1])
+    with tap.test('the mix by the width of vectors; misses by demand and prefetch; what is written back'):
+        widths(played(program, WIDTHS, env)[1])
     with tap.test('what top-down does not divide, or tells nothing of, is a part of its own'):
         few = {name: SHEET[name] for name in list(SHEET)[:4]}
         for row in section(played(program, few, env)[1], 'sheet')['sheet']:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h: sums over ranks, and metrics of them. */
 #include "profile/counters/counters.h"
+#include "profile/sections/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -182,27 +183,6 @@ static bool is_name(const char *name, size_t length, const char *word)
     return strlen(word) == length && !memcmp(name, word, length);
 }
 
-/* *number: of the processor, whatever was counted. */
-static bool is_number(const struct place *p, const char *name, size_t length, double *number)
-{
-    const struct fv_processor_row *row = &fv_processor_rows[p->view->processor];
-    const struct {
-        const char *name;
-        unsigned value;
-    } numbers[] = { { "width", row->width },
-                    { "granules", row->granules },
-                    { "flops", row->flops },
-                    { "l1_accesses", row->l1_accesses },
-                    { "l2_bytes", row->l2_bytes } };
-
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        if (is_name(name, length, numbers[i].name)) {
-            *number = numbers[i].value ? numbers[i].value : NAN;
-            return true;
-        }
-    return false;
-}
-
 static struct name name_of(const struct place *p, const char *name, size_t length)
 {
     struct name n = { .of_threads = is_name(name, length, "thread_time") };
@@ -252,7 +232,7 @@ static double note_name(const void *context, const char *name, size_t length)
     const struct place *p = context;
     double number;
 
-    if (is_number(p, name, length, &number))
+    if (fv_processor_number(p->view->processor, name, length, &number))
         return number;
     const struct name n = name_of(p, name, length);
     for (uint32_t i = 0; i < p->rank_count; i++)
@@ -265,7 +245,7 @@ static double look_up(const void *context, const char *name, size_t length)
     const struct place *p = context;
     double number, sum = 0;
 
-    if (is_number(p, name, length, &number))
+    if (fv_processor_number(p->view->processor, name, length, &number))
         return number;
     const struct name n = name_of(p, name, length);
     if (p->thread != FV_NONE)
@@ -300,18 +280,21 @@ static const char *find_formula(const struct place *p, const char *formulas, dou
 }
 
 /* Ranks that know all of the formula. */
-static void spread_metric(struct place *p, struct fv_counts_metric *m, const char *formula)
+static void spread_metric(struct fv_counts *v, struct place *p, struct fv_counts_metric *m, const char *formula)
 {
     double sum = 0;
     size_t count = 0;
 
     m->of = no_spread;
+    m->first_rank = (uint32_t)v->rank_metric_count;
     for (p->rank = 0; p->rank < p->rank_count; p->rank++) {
         if (!p->knows[p->rank])
             continue;
         double value = fv_formula_value(formula, look_up, p);
 
         m->ranks++;
+        FV_GROW(v->rank_metrics, v->rank_metric_room, v->rank_metric_count + 1);
+        v->rank_metrics[v->rank_metric_count++] = (struct fv_counts_rank_metric){ p->rank, value };
         add_to_spread(&m->of, value, p->rank);
         sum += isnan(value) ? 0 : value;
         count += !isnan(value);
@@ -380,6 +363,8 @@ static void end_at_1(struct fv_counts *v, struct fv_counts_metric *m)
     m->of.max = part(m->of.max);
     for (size_t i = m->first_thread; i < m->first_thread + m->threads; i++)
         v->thread_metrics[i].value = part(v->thread_metrics[i].value);
+    for (size_t i = m->first_rank; i < m->first_rank + m->ranks; i++)
+        v->rank_metrics[i].value = part(v->rank_metrics[i].value);
 }
 
 static void make_metric(struct fv_counts *v, struct place *p, uint32_t scope, const struct fv_metric_row *row)
@@ -391,7 +376,7 @@ static void make_metric(struct fv_counts *v, struct place *p, uint32_t scope, co
         return;
     m.formula = fv_arena_bytes(&v->arena, formula, strcspn(formula, ";"));
     m.is_scaled = is_scaled_in(&p->sums);
-    spread_metric(p, &m, formula);
+    spread_metric(v, p, &m, formula);
     /* of the ranks that know the formula */
     m.peak = fv_metric_peak(row) ? fv_formula_value(fv_metric_peak(row), look_up, p) : NAN;
     add_threads(v, p, &m, formula);
@@ -427,22 +412,57 @@ static double shown_value(const struct fv_counts_metric *m)
     return isnan(m->outside_mpi) ? m->value : m->outside_mpi;
 }
 
-static const struct fv_counts_metric *metric_named(const struct fv_counts *v, uint32_t scope, const char *name)
+static const struct fv_metric_row *row_named(const char *name)
 {
-    size_t first = FV_COUNT_BEFORE(i, v->metric_count, v->metrics[i].scope < scope);
-
-    for (size_t i = first; i < v->metric_count && v->metrics[i].scope == scope; i++)
-        if (!strcmp(v->metrics[i].row->name, name))
-            return &v->metrics[i];
+    for (size_t i = 0; i < fv_metric_row_count; i++)
+        if (*fv_metric_rows[i].name == *name && !strcmp(fv_metric_rows[i].name, name))
+            return &fv_metric_rows[i];
     return NULL;
+}
+
+static bool is_before_metric(const struct fv_counts_metric *m, uint32_t scope, const struct fv_metric_row *row)
+{
+    return m->scope != scope ? m->scope < scope : m->row < row;
+}
+
+const struct fv_counts_metric *fv_counts_metric_named(const struct fv_counts *v, uint32_t scope, const char *name)
+{
+    const struct fv_metric_row *row = row_named(name);
+    size_t at = FV_COUNT_BEFORE(i, v->metric_count, is_before_metric(&v->metrics[i], scope, row));
+
+    return row && at < v->metric_count && v->metrics[at].scope == scope && v->metrics[at].row == row ? &v->metrics[at]
+                                                                                                     : NULL;
+}
+
+static bool is_before_thread(const struct fv_counts_thread_metric *t, uint32_t rank, uint32_t thread)
+{
+    return t->rank != rank ? t->rank < rank : t->thread < thread;
+}
+
+double fv_counts_metric_of(const struct fv_counts *v, const struct fv_counts_metric *m, uint32_t rank, uint32_t thread)
+{
+    size_t at;
+
+    if (!(thread == FV_NONE ? m->ranks : m->threads))
+        return NAN;
+    if (thread == FV_NONE) {
+        const struct fv_counts_rank_metric *ranks = v->rank_metrics + m->first_rank;
+
+        at = FV_COUNT_BEFORE(i, m->ranks, ranks[i].rank < rank);
+        return at < m->ranks && ranks[at].rank == rank ? ranks[at].value : NAN;
+    }
+    const struct fv_counts_thread_metric *threads = v->thread_metrics + m->first_thread;
+    at = FV_COUNT_BEFORE(i, m->threads, is_before_thread(&threads[i], rank, thread));
+    return at < m->threads && threads[at].rank == rank && threads[at].thread == thread ? threads[at].value : NAN;
 }
 
 static void mark(const struct fv_counts *v, struct fv_counts_metric *m)
 {
     for (size_t i = 0; i < fv_mark_row_count && !m->mark; i++) {
         const struct fv_mark_row *row = &fv_mark_rows[i];
-        const struct fv_counts_metric *with = row->with ? metric_named(v, m->scope, row->with) : NULL;
-        bool is_beyond = row->below ? shown_value(m) < row->limit : shown_value(m) > row->limit;
+        const struct fv_counts_metric *with = row->with ? fv_counts_metric_named(v, m->scope, row->with) : NULL;
+        double value = row->kind == FV_OF_PEAK ? shown_value(m) / m->peak : shown_value(m);
+        bool is_beyond = row->kind == FV_BELOW ? value < row->limit : value > row->limit;
 
         if (!strcmp(row->metric, m->row->name) && is_beyond &&
             (!row->with || (with && shown_value(with) > row->with_limit)))
@@ -452,7 +472,7 @@ static void mark(const struct fv_counts *v, struct fv_counts_metric *m)
 
 void fv_counts_finish(struct fv_counts *v, size_t rank_count)
 {
-    v->sum_count = v->whole_count = v->metric_count = v->thread_metric_count = 0;
+    v->sum_count = v->whole_count = v->metric_count = v->thread_metric_count = v->rank_metric_count = 0;
     if (v->value_count)
         qsort(v->values, v->value_count, sizeof(*v->values), by_place);
     if (v->thread_count)
@@ -470,14 +490,34 @@ double fv_counts_of(const struct fv_counts *v, uint32_t scope, uint32_t rank, co
     return known_in(v, sum_of(v, &in, fv_quantity_named(quantity, strlen(quantity))), rank, outside_mpi);
 }
 
+double fv_counts_of_thread(const struct fv_counts *v, uint32_t scope, uint32_t rank, uint32_t thread,
+                           const char *quantity)
+{
+    const struct place p = { .view = v, .sums = sums_of(v, scope), .rank = rank, .thread = thread };
+    const struct fv_counts_thread *of =
+        thread_in(&p, sum_of(v, &p.sums, fv_quantity_named(quantity, strlen(quantity))));
+
+    return of ? of->value : NAN;
+}
+
+uint32_t fv_counts_scope_of(const struct fv_counts *v, const struct fv_section_view *s)
+{
+    for (uint32_t i = s->whole ? 0 : 1; i < v->scope_count; i++)
+        if (s->whole || (v->scopes[i].number == s->number && !strcmp(v->scopes[i].name, s->name)))
+            return i;
+    return FV_NONE;
+}
+
 void fv_counts_set_peak(struct fv_counts *v, const char *metric, double peak)
 {
     for (size_t i = 0; i < v->metric_count; i++)
-        if (!strcmp(v->metrics[i].row->name, metric))
+        if (!strcmp(v->metrics[i].row->name, metric)) {
             v->metrics[i].peak = peak;
+            mark(v, &v->metrics[i]);
+        }
 }
 
 bool fv_counts_have_slots(const struct fv_counts *v)
 {
-    return metric_named(v, 0, "backend_bound") || metric_named(v, 0, "frontend_bound");
+    return fv_counts_metric_named(v, 0, "backend_bound") || fv_counts_metric_named(v, 0, "frontend_bound");
 }

@@ -30,7 +30,7 @@ struct gather {
 
 static uint32_t find_event(struct fv_counts *v, const struct fv_counter_event *r)
 {
-    char name[sizeof(r->name) + 1];
+    char name[sizeof(r->name) + 1], processor[sizeof(r->processor) + 1];
     size_t before = v->event_count;
 
     snprintf(name, sizeof(name), "%.*s", (int)sizeof(r->name), r->name);
@@ -38,8 +38,9 @@ static uint32_t find_event(struct fv_counts *v, const struct fv_counter_event *r
     if (v->event_count == before)
         return at;
     v->events[at].flags = r->flags;
+    snprintf(processor, sizeof(processor), "%.*s", (int)sizeof(r->processor), r->processor);
     if (!(r->flags & FV_COUNTER_KERNEL)) /* else it is not what metrics are made of */
-        v->events[at].quantity = fv_quantity_of_event(name);
+        v->events[at].quantity = fv_quantity_of_event(fv_processor_named(processor), name);
     return at;
 }
 
@@ -394,6 +395,7 @@ void fv_counts_release(struct fv_counts *v)
     free(v->sums);
     free(v->metrics);
     free(v->thread_metrics);
+    free(v->rank_metrics);
     fv_arena_release(&v->arena);
     *v = (struct fv_counts){ 0 };
 }

@@ -81,8 +81,14 @@ struct fv_counts_thread_metric {
     bool is_scaled;
 };
 
+struct fv_counts_rank_metric {
+    uint32_t rank;
+    double value;
+};
+
 struct fv_counts_metric {
     uint32_t scope;
+    uint32_t first_rank;            /* its part of fv_counts.rank_metrics, as many as `ranks`, by rank */
     uint32_t first_thread, threads; /* its part of fv_counts.thread_metrics, by rank and thread */
     const struct fv_metric_row *row;
     double value;       /* of the ranks that know all of the formula, together: of the sums of what was counted, and the
@@ -112,10 +118,12 @@ struct fv_counts {
     struct fv_counts_sum *sums; /* by scope and event; of the whole program first, of each event */
     size_t sum_count, sum_room;
     size_t whole_count;               /* of them of the whole program */
-    struct fv_counts_metric *metrics; /* by scope */
+    struct fv_counts_metric *metrics; /* by scope, in the order of fv_metric_rows */
     size_t metric_count, metric_room;
     struct fv_counts_thread_metric *thread_metrics; /* by metric */
     size_t thread_metric_count, thread_metric_room;
+    struct fv_counts_rank_metric *rank_metrics; /* by metric */
+    size_t rank_metric_count, rank_metric_room;
 };
 /* Takes over what another run of the program counted that this one did not: of ranks and sections that are in both.
  * `finish` must follow. events: room for as many as `from` has; what number each has got, FV_NONE: it is not taken
@@ -126,6 +134,11 @@ void fv_counts_finish(struct fv_counts *view, size_t rank_count);
 void fv_counts_release(struct fv_counts *view);
 /* Is it known what became of the processor's slots, or cycles, in anything? */
 bool fv_counts_have_slots(const struct fv_counts *view);
+/* NULL: it is not known there. */
+const struct fv_counts_metric *fv_counts_metric_named(const struct fv_counts *view, uint32_t scope, const char *name);
+/* Of a rank or, unless that is FV_NONE, of one thread of it; NAN: not known. */
+double fv_counts_metric_of(const struct fv_counts *view, const struct fv_counts_metric *metric, uint32_t rank,
+                           uint32_t thread);
 /* The peak of a metric, which was measured elsewhere. */
 void fv_counts_set_peak(struct fv_counts *view, const char *metric, double peak);
 
@@ -141,6 +154,13 @@ void fv_counts_join_runs(struct fv_model *model, const struct fv_model *runs, si
 /* What was counted of a quantity on a rank in a scope, outside of MPI if that is wanted; NAN: it is not known. */
 double fv_counts_of(const struct fv_counts *view, uint32_t scope, uint32_t rank, const char *quantity,
                     bool outside_mpi);
+
+/* The same of one thread, MPI included. */
+double fv_counts_of_thread(const struct fv_counts *view, uint32_t scope, uint32_t rank, uint32_t thread,
+                           const char *quantity);
+/* The section's place in scopes; FV_NONE: nothing was counted in it. */
+struct fv_section_view;
+uint32_t fv_counts_scope_of(const struct fv_counts *view, const struct fv_section_view *section);
 
 /* Over whole threads and sections; events 0: nothing was counted. In phases of threads (fv_counts_phases()): scope 0
  * is none, then fv_phases.items in their order; it has no threads. */

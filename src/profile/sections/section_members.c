@@ -16,7 +16,7 @@ struct fv_section_member *fv_section_member_of(struct fv_section_gather *g, uint
         FV_INTERNED(g->members, s->members, s->member_count, s->member_room, (uint32_t[]){ section, rank, thread });
 
     if (s->member_count > before) /* not known yet */
-        m->time_s = m->cpu_s = m->user_s = m->system_s = m->mpi_s = m->sampled_s = NAN;
+        m->time_s = m->cpu_s = m->user_s = m->system_s = m->mpi_s = m->sampled_s = m->faults = NAN;
     return m;
 }
 

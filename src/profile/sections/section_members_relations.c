@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of sections: relation section_threads. */
 #include "profile/build.h"
+#include "profile/counters/counters.h"
 #include "profile/relations.h"
 #include "profile/sections/sections.h"
 
@@ -23,6 +24,17 @@ static void get_seconds(void *subject, const void *row, const struct fv_column_d
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_wait_kind_words[((const M *)row)->is_scaled ? 1 : 0];
+}
+
+static void get_faults(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_model *model = fv_tables_model(subject);
+    const struct fv_counts *counts = fv_model_counts(model);
+    const M *m = row;
+    uint32_t scope = fv_counts_scope_of(counts, &fv_model_sections(model)->items[m->section]);
+
+    v->real = isnan(m->faults) ? fv_counts_of_thread(counts, scope, m->rank, m->thread, "page_faults") : m->faults;
+    v->estimate = m->is_scaled;
 }
 
 static const struct fv_column_def outer[] = {
@@ -48,6 +60,10 @@ static const struct fv_column_def columns[] = {
     SECONDS("mpi_s", "MPI", mpi_s, "Time of its MPI calls in the section. Null: it did not open it."),
     { "sampled_s", "sampled", "s", "CPU time by clock samples. Null: none.", FV_FIELD(M, sampled_s),
       .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "page_faults", "page faults", "",
+      "Page faults of the thread in this time, minor and major. Null: it did not open the section, and --counters "
+      "software did not count those of all threads.",
+      FV_GET(FV_TYPE_REAL, get_faults), .flags = FV_NULLABLE },
     { "kind", "kind", "",
       "exact: CPU time was read at each begin and end. estimate: only part of the time, because "
       "reading would have cost over 1 %; that part stands for all.",

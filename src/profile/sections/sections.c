@@ -120,6 +120,7 @@ static void add_opener(struct fv_section_member *m, const struct fv_section_time
     m->user_s = known ? (double)t->sum.usage.user_ns * 1e-9 : NAN;
     m->system_s = known ? (double)t->sum.usage.system_ns * 1e-9 : NAN;
     m->cpu_s = m->user_s + m->system_s;
+    m->faults = known ? (double)t->sum.usage.faults : NAN;
 }
 
 static void add_times(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank,

@@ -50,6 +50,7 @@ struct fv_section_member {
     bool is_scaled; /* of others: of a part of the time, which stands for all of it */
     uint64_t count; /* instances; of others that it was open in the process */
     double time_s, cpu_s, user_s, system_s, mpi_s, sampled_s;
+    double faults; /* of pages, of openers; of others: see counters (fv_counts_of_thread()) */
 };
 
 /* Which section a row is of, where its parent is a struct fv_section_view. */
@@ -167,8 +168,10 @@ struct fv_section_view {
 
 /* Tables of other files. */
 struct fv_relation;
-extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation, fv_section_instances_relation,
-    fv_section_warm_up_relation;
+extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation,
+    fv_section_sheet_processes_relation, fv_section_instances_relation, fv_section_warm_up_relation;
+/* Does a row of the sheet show what may be a bottleneck? rank: in fv_model.ranks; thread: FV_NONE is the process. */
+bool fv_section_sheet_is_marked(const void *tables, uint32_t section, uint32_t rank, uint32_t thread);
 
 /* An instance that was recorded by itself. */
 struct fv_section_instance_view {

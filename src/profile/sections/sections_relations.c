@@ -689,6 +689,7 @@ static const struct fv_column_def section_columns[] = {
     { "per_rank", "by rank", "", "", FV_NEST(ranks) },
     { "per_thread", "by thread", "", "", FV_NEST(fv_section_threads_relation) },
     { "sheet", "sheet", "", "", FV_NEST(fv_section_sheet_relation) },
+    { "sheet_processes", "sheet by process", "", "", FV_NEST(fv_section_sheet_processes_relation) },
 };
 static const struct fv_relation sections_relation = {
     .recorded_by = "sections in the program, fvmpi_section_begin()",

@@ -145,7 +145,32 @@ static void put_threads(const struct fv_page *p, const struct fv_profile *v, con
     fv_text_table_end(&t, "thread", " of sections");
 }
 
-/* Of the rank that was longest in each section, as far as causes of stalls are known. */
+static enum fv_color color_of(const struct fv_text_table *t, uint32_t section, uint32_t rank, uint32_t thread)
+{
+    return fv_section_sheet_is_marked(t->sheet.subject, section, rank, thread) ? FV_YELLOW : FV_PLAIN;
+}
+
+/* Each process, where there are several or threads in them; as far as causes of stalls are known. */
+static void put_processes(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
+{
+    const struct fv_sections_view *s = fv_model_sections(v->model);
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "section_sheet_processes");
+    hide_numbers(&t, s, in_table);
+    for (size_t i = 0; i < s->count; i++)
+        for (uint32_t k = 0; in_table[i] && s->items[i].members > 1 && k < s->items[i].ranks; k++) {
+            const struct fv_section_rank *r = &s->ranks[s->items[i].first + k];
+
+            fv_sheet_add(&t.sheet, &s->items[i], r, color_of(&t, r->section, r->rank, FV_NONE));
+        }
+    if (t.sheet.table.rows)
+        fv_page_heading(p, "Sheets of sections by process",
+                        "the time of all threads of each process, by cause of stall, in seconds that add up");
+    fv_text_table_end(&t, "process", " of sections");
+}
+
+/* Of the rank that was longest in each section. */
 static void put_sheets(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
 {
     const struct fv_sections_view *s = fv_model_sections(v->model);
@@ -153,11 +178,16 @@ static void put_sheets(const struct fv_page *p, const struct fv_profile *v, cons
 
     if (!fv_counts_have_slots(fv_model_counts(v->model)))
         return;
+    put_processes(p, v, in_table);
     fv_text_table_begin(&t, p, v, "section_sheet");
     hide_numbers(&t, s, in_table);
     for (size_t i = 0; i < s->count; i++)
-        if (in_table[i])
-            add_members(&t, s, &s->items[i]);
+        for (uint32_t k = 0; in_table[i] && k < s->items[i].members; k++) {
+            const struct fv_section_member *m = &s->members[s->items[i].first_member + k];
+
+            if (m->rank == s->items[i].value[FV_SECTION_ELAPSED].max_rank)
+                fv_sheet_add(&t.sheet, &s->items[i], m, color_of(&t, m->section, m->rank, m->thread));
+        }
     if (t.sheet.table.rows)
         fv_page_heading(p, "Sheets of sections",
                         "where the time of each thread went, in seconds that add up to its time, and how busy caches "
