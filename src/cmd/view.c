@@ -22,10 +22,11 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: fvmpi view DIR|ARCHIVE.otf2 [options]\n"
+    "usage: fvmpi view DIR|ARCHIVE.otf2 [DIR|ARCHIVE.otf2] [options]\n"
     "Shows the trace of a run of `fvmpi run --trace`, or an OTF2 archive of any tool, on a page whose address it "
     "prints.\n"
     "All calls and functions of all ranks are there, at any zoom. Nothing of the trace is changed.\n"
+    "Two traces are compared: one below the other, with the differences of their functions.\n"
     "What the page needs is made once and kept: DIR/.fvmpi-view, ARCHIVE.fvmpi/.fvmpi-view, or the user's cache.\n"
     "The server is for this host only. The printed line says how to reach it from another host, by ssh.\n"
     "The address contains a token, which allows to read the page.\n"
@@ -37,12 +38,17 @@ static const char usage[] =
 
 enum { STRANGERS_S = 5 }; /* how often connections without the token are looked for */
 
-struct view_run {
-    struct fv_operands operands;
-    size_t port; /* 0: any */
+struct viewed {
     const char *trace;
     uint64_t source; /* what the trace is, by its files */
     char place[PATH_MAX], file[PATH_MAX + 16];
+    struct fv_timeline_file timeline;
+};
+struct view_run {
+    struct fv_operands operands;
+    size_t port; /* 0: any */
+    struct viewed traces[FV_VIEWER_TRACES];
+    size_t count;
 };
 
 static int wrong(const char *what, const char *why)
@@ -63,7 +69,7 @@ static uint64_t hash_file(uint64_t hash, const char *path)
                    (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec);
 }
 
-static uint64_t hash_trace(const struct view_run *r)
+static uint64_t hash_trace(const struct viewed *r)
 {
     struct fv_rank_files files;
     uint64_t hash = 1;
@@ -78,7 +84,7 @@ static uint64_t hash_trace(const struct view_run *r)
 }
 
 /* Beside the trace, or in the user's cache. */
-static bool choose_place(struct view_run *r)
+static bool choose_place(struct viewed *r)
 {
     char beside[PATH_MAX - 32];
 
@@ -105,7 +111,7 @@ static int processors(void)
 }
 
 /* What is missing in the trace is said. */
-static void make(struct view_run *r)
+static void make(struct viewed *r)
 {
     char source[24], processes[24];
     char *argv[] = { NULL,      "--timeline", r->file,  "--source", source,           "--processes",
@@ -118,19 +124,22 @@ static void make(struct view_run *r)
 
 /* ---- until it is interrupted ---- */
 
-static int serve(const struct view_run *r, const struct fv_timeline_file *timeline)
+static int serve(const struct view_run *r)
 {
     const struct timespec strangers = { .tv_sec = STRANGERS_S };
+    struct fv_viewer_trace traces[FV_VIEWER_TRACES];
     struct fv_viewer *viewer;
     sigset_t ends;
 
+    for (size_t i = 0; i < r->count; i++)
+        traces[i] = (struct fv_viewer_trace){ &r->traces[i].timeline, r->traces[i].trace, r->traces[i].place };
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, NULL); /* for the server's threads as well */
     signal(SIGPIPE, SIG_IGN);
-    viewer = fv_viewer_open(timeline, r->trace, r->place, (unsigned)r->port);
+    viewer = fv_viewer_open(traces, r->count, (unsigned)r->port);
     if (!viewer)
         return FV_EXIT_FAILED;
     fv_web_say_address(fv_viewer_web(viewer));
@@ -140,21 +149,28 @@ static int serve(const struct view_run *r, const struct fv_timeline_file *timeli
     return FV_EXIT_OK;
 }
 
-static int view(struct view_run *r)
+static bool open_trace(struct viewed *r)
 {
-    struct fv_timeline_file timeline;
-    int status = FV_EXIT_FAILED;
-
     r->source = hash_trace(r);
     if (!choose_place(r))
-        return status;
-    if (!fv_timeline_open(&timeline, r->file, r->source)) {
-        make(r);
-        if (!fv_timeline_open(&timeline, r->file, r->source))
-            return status;
-    }
-    status = serve(r, &timeline);
-    fv_timeline_close(&timeline);
+        return false;
+    if (fv_timeline_open(&r->timeline, r->file, r->source))
+        return true;
+    make(r);
+    return fv_timeline_open(&r->timeline, r->file, r->source);
+}
+
+static int view(struct view_run *r)
+{
+    size_t open = 0;
+    int status = FV_EXIT_FAILED;
+
+    while (open < r->count && open_trace(&r->traces[open]))
+        open++;
+    if (open == r->count)
+        status = serve(r);
+    while (open)
+        fv_timeline_close(&r->traces[--open].timeline);
     return status;
 }
 
@@ -187,8 +203,9 @@ int fv_cmd_view(int argc, char **argv)
 
     if (status != FV_GO_ON)
         return status;
-    if (r.operands.count > 1)
-        return wrong(r.operands.items[1], "one trace is shown at a time");
-    r.trace = r.operands.items[0];
+    if (r.operands.count > FV_VIEWER_TRACES)
+        return wrong(r.operands.items[FV_VIEWER_TRACES], "two traces at most are compared");
+    for (; r.count < r.operands.count; r.count++)
+        r.traces[r.count].trace = r.operands.items[r.count];
     return view(&r);
 }

@@ -151,7 +151,7 @@ static void tell_bookmark(void *context, const struct fv_bookmark *bookmark)
 
 enum MHD_Result fv_viewer_bookmarks(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     struct answer *a = begin_answer();
 
     (void)r;
@@ -164,7 +164,7 @@ enum MHD_Result fv_viewer_bookmarks(void *context, struct MHD_Connection *connec
 /* The body is "PLACE\nNOTE"; a note of several lines becomes one. */
 static enum MHD_Result change(void *context, struct MHD_Connection *connection, struct fv_web_request *r, bool is_kept)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     char *place = r->body, *note;
 
     r->body[r->bytes < FV_WEB_BODY_BYTES ? r->bytes : FV_WEB_BODY_BYTES] = '\0';
@@ -176,10 +176,10 @@ static enum MHD_Result change(void *context, struct MHD_Connection *connection, 
         *note++ = '\0';
     if (r->bytes > FV_WEB_BODY_BYTES || !*place || strlen(place) > PLACE_BYTES || strchr(place, '\t') ||
         (note && strlen(note) > NOTE_BYTES))
-        return fv_web_say(&v->site, connection, MHD_HTTP_BAD_REQUEST, "a place and a note of 2000 bytes at most\n");
+        return fv_web_say(v->site, connection, MHD_HTTP_BAD_REQUEST, "a place and a note of 2000 bytes at most\n");
     const char *why = fv_bookmarks_set(v->bookmarks, place, is_kept ? note ? note : "" : NULL);
 
-    return fv_web_say(&v->site, connection, why ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why ? why : "kept\n");
+    return fv_web_say(v->site, connection, why ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why ? why : "kept\n");
 }
 
 enum MHD_Result fv_viewer_keep_bookmark(void *context, struct MHD_Connection *connection, struct fv_web_request *r)

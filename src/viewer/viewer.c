@@ -12,10 +12,10 @@
 
 static enum MHD_Result answer_page(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
 
     (void)r;
-    return fv_web_queue(&v->site, connection, MHD_HTTP_OK,
+    return fv_web_queue(v->site, connection, MHD_HTTP_OK,
                         fv_http.MHD_create_response_from_buffer(fv_view_page_bytes, (void *)(uintptr_t)fv_view_page,
                                                                 MHD_RESPMEM_PERSISTENT),
                         "text/html; charset=utf-8");
@@ -43,12 +43,13 @@ static void tell_classes(struct fv_json *json)
 
 static enum MHD_Result answer_about(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_file *t = v->timeline;
     struct answer *a = begin_answer();
 
     (void)r;
     fv_json_string(&a->json, "title", v->title);
+    fv_json_string(&a->json, "second", v->second);
     fv_json_unsigned(&a->json, "span_ns", t->header->span_ns);
     fv_json_unsigned(&a->json, "slices", t->header->slices);
     fv_json_unsigned(&a->json, "samples", t->header->samples);
@@ -121,7 +122,7 @@ static void tell_slice(struct fv_json *json, const struct fv_timeline_seen *s)
 
 static enum MHD_Result answer_slices(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_header *h = v->timeline->header;
     const struct window w = window_of(v, connection);
     const double row = number(connection, "row", 0, (double)h->rows.count, (double)h->rows.count);
@@ -153,7 +154,7 @@ static int by_bytes(const void *a, const void *b)
 
 static enum MHD_Result answer_messages(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_file *t = v->timeline;
     const struct window w = window_of(v, connection);
     const struct fv_timeline_message **found = fv_xcalloc(2 * MESSAGES, sizeof(*found));
@@ -192,7 +193,7 @@ static enum MHD_Result answer_messages(void *context, struct MHD_Connection *con
 
 static enum MHD_Result answer_path(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_file *t = v->timeline;
     const double asked = number(connection, "context", 0, UINT32_MAX, UINT32_MAX);
     struct answer *a = begin_answer();
@@ -240,21 +241,27 @@ static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_POST, "/forget", fv_viewer_forget_bookmark },
 };
 
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
-                                 unsigned port)
+static struct shown *show(const struct fv_viewer *v, const struct fv_viewer_trace *trace, const char *second)
+{
+    struct shown *s = fv_xcalloc(1, sizeof(*s));
+
+    *s = (struct shown){ trace->timeline, trace->title, second, fv_bookmarks_open(trace->folder), &v->site };
+    return s;
+}
+
+struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port)
 {
     struct fv_viewer *v = fv_xcalloc(1, sizeof(*v));
 
-    v->timeline = timeline;
-    v->title = title;
-    v->bookmarks = fv_bookmarks_open(folder);
+    v->count = count;
+    for (size_t i = 0; i < count; i++)
+        v->shown[i] = show(v, &traces[i], count > 1 && !i ? traces[1].title : NULL);
     /* Sums of a large trace take longer than tiles. */
     v->site = (struct fv_web_site){ "view", fv_view_policy, routes, sizeof(routes) / sizeof(*routes), v, true };
     v->web = fv_web_open(&v->site, port);
     if (v->web)
         return v;
-    fv_bookmarks_close(v->bookmarks);
-    free(v);
+    fv_viewer_close(v);
     return NULL;
 }
 
@@ -262,8 +269,12 @@ void fv_viewer_close(struct fv_viewer *v)
 {
     if (!v)
         return;
-    fv_web_close(v->web);
-    fv_bookmarks_close(v->bookmarks);
+    if (v->web)
+        fv_web_close(v->web);
+    for (size_t i = 0; i < v->count; i++) {
+        fv_bookmarks_close(v->shown[i]->bookmarks);
+        free(v->shown[i]);
+    }
     free(v);
 }
 
@@ -272,10 +283,9 @@ struct fv_web *fv_viewer_web(const struct fv_viewer *v)
     return v->web;
 }
 #else
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
-                                 unsigned port)
+struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port)
 {
-    (void)timeline, (void)title, (void)folder, (void)port;
+    (void)traces, (void)count, (void)port;
     fv_http_load("view");
     return NULL;
 }
@@ -285,7 +295,7 @@ void fv_viewer_close(struct fv_viewer *viewer)
     (void)viewer;
 }
 
-struct fv_web *fv_viewer_web(const struct fv_viewer *viewer)
+struct fv_web *fv_viewer_web(const struct shown *viewer)
 {
     (void)viewer;
     return NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The server of fvmpi view, in the house of web/house.h. It answers from a timeline, whose file it maps.
  *
+ * Of two traces, trace=1 asks about the second one.
+ *
  *     GET /              the page
  *     GET /about         JSON: what there is: span, rows, regions with their classes, and their sums over the run
  *     POST /tiles        from, to (ns), count; the body is lines, "0-3,7;4" (viewer/lines.c): for each line and stretch
@@ -36,9 +38,14 @@
 #include "web/house.h"
 
 struct fv_viewer;
-/* `title`: of the page. port 0: any that is free. NULL: it has said why. */
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
-                                 unsigned port);
+#define FV_VIEWER_TRACES 2
+struct fv_viewer_trace {
+    const struct fv_timeline_file *timeline;
+    const char *title;  /* of the page */
+    const char *folder; /* of bookmarks */
+};
+/* One trace, or two that are compared. port 0: any that is free. NULL: it has said why. */
+struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port);
 struct fv_web *fv_viewer_web(const struct fv_viewer *viewer);
 void fv_viewer_close(struct fv_viewer *viewer);
 
