@@ -53,7 +53,7 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     fv_json_unsigned(&a->json, "span_ns", t->header->span_ns);
     fv_json_unsigned(&a->json, "slices", t->header->slices);
     fv_json_unsigned(&a->json, "samples", t->header->samples);
-    fv_json_unsigned(&a->json, "messages", t->header->messages.count);
+    fv_json_unsigned(&a->json, "messages", t->header->messages);
     fv_json_unsigned(&a->json, "unmatched", t->header->unmatched);
     tell_classes(&a->json);
     fv_json_array(&a->json, "rows");
@@ -144,45 +144,54 @@ static enum MHD_Result answer_slices(void *context, struct MHD_Connection *conne
 
 /* ---- messages ---- */
 
+struct largest {
+    struct fv_timeline_message items[2 * MESSAGES];
+    size_t count;
+    uint64_t all;
+};
+
 static int by_bytes(const void *a, const void *b)
 {
-    const struct fv_timeline_message *x = *(const struct fv_timeline_message *const *)a,
-                                     *y = *(const struct fv_timeline_message *const *)b;
+    const struct fv_timeline_message *x = a, *y = b;
 
-    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : (x > y) - (x < y);
+    return x->bytes != y->bytes       ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
+           : x->sent_ns != y->sent_ns ? (x->sent_ns > y->sent_ns) - (x->sent_ns < y->sent_ns)
+                                      : (x->from > y->from) - (x->from < y->from);
+}
+
+static void choose_largest(struct largest *l)
+{
+    if (l->count)
+        qsort(l->items, l->count, sizeof(*l->items), by_bytes);
+    l->count = l->count < MESSAGES ? l->count : MESSAGES;
+}
+
+static void take_message(void *context, const struct fv_timeline_message *message)
+{
+    struct largest *l = context;
+
+    l->all++;
+    if (l->count == 2 * MESSAGES)
+        choose_largest(l);
+    l->items[l->count++] = *message;
 }
 
 static enum MHD_Result answer_messages(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
-    const struct fv_timeline_file *t = v->timeline;
     const struct window w = window_of(v, connection);
-    const struct fv_timeline_message **found = fv_xcalloc(2 * MESSAGES, sizeof(*found));
+    struct largest *found = fv_xcalloc(1, sizeof(*found));
     struct answer *a = begin_answer();
-    uint64_t all = 0;
-    size_t count = 0;
 
     (void)r;
-    for (uint64_t i = 0; i < t->header->messages.count && (double)t->messages[i].sent_ns < w.to; i++) {
-        const struct fv_timeline_message *m = &t->messages[i];
-
-        if ((double)m->received_ns < w.from)
-            continue;
-        all++;
-        found[count++] = m;
-        if (count == 2 * MESSAGES) {
-            qsort(found, count, sizeof(*found), by_bytes);
-            count = MESSAGES;
-        }
-    }
-    if (count)
-        qsort(found, count, sizeof(*found), by_bytes);
-    count = count < MESSAGES ? count : MESSAGES;
-    fv_json_unsigned(&a->json, "left_out", all - count);
+    fv_timeline_messages(v->timeline, (uint64_t)w.from, (uint64_t)w.to, take_message, found);
+    choose_largest(found);
+    fv_json_unsigned(&a->json, "left_out", found->all - found->count);
     fv_json_array(&a->json, "messages");
-    for (size_t i = 0; i < count; i++) {
-        TELL_NUMBERS(&a->json, found[i]->sent_ns, found[i]->received_ns, found[i]->from, found[i]->to, found[i]->bytes,
-                     found[i]->tag);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct fv_timeline_message *m = &found->items[i];
+
+        TELL_NUMBERS(&a->json, m->sent_ns, m->received_ns, m->from, m->to, m->bytes, m->tag);
     }
     fv_json_end(&a->json);
     free(found);
