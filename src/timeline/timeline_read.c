@@ -94,7 +94,7 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
 
 bool fv_timeline_open(struct fv_timeline_file *t, const char *path, uint64_t source)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* a FIFO is no reason to wait */
     struct stat st;
 
     *t = (struct fv_timeline_file){ 0 };
