@@ -192,6 +192,7 @@ async function showView() {
   document
     .getElementById("tools")
     .append(
+      followTraces(trace),
       make("button", { type: "button", onclick: () => view.palettes.open() }, "Commands (Ctrl K)"),
       make("button", { type: "button", onclick: () => view.help.showModal() }, "Keys (?)"),
     );
@@ -201,6 +202,31 @@ async function showView() {
   takeMap(view);
   takeKeys(view);
   await startView(view);
+}
+
+const GROWS_MS = 5000;
+
+/* A trace that is still written: what is new is shown when that is asked for. */
+function followTraces(trace) {
+  const button = make("button", { type: "button", id: "more", hidden: true }, "more was written: show it");
+  let shown = null;
+
+  async function look() {
+    const { more, number } = await trace.json("more", {});
+
+    shown = shown === null ? number : shown;
+    button.hidden = !more;
+    if (number !== shown) location.reload();
+  }
+  button.onclick = async () => {
+    button.disabled = true;
+    button.textContent = "reading ...";
+    await trace.ask("renew", {}, "");
+    setInterval(() => look().catch(() => {}), 500);
+  };
+  setInterval(() => look().catch(() => {}), GROWS_MS);
+  look().catch(() => {});
+  return button;
 }
 
 /* All of its rows over all of its time. */

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "experiment/experiment.h"
+#include "tool/vec.h"
 #include "viewer/viewer.h"
 
 #include <errno.h>
@@ -36,13 +37,14 @@ static const char usage[] =
     "\n"
     "Exit status: 0 interrupted, 1 failed, 2 wrong usage.\n";
 
-enum { STRANGERS_S = 5 }; /* how often connections without the token are looked for */
+enum { STRANGERS_S = 5, LOOKS_S = 1 }; /* how often connections without the token are looked for; wishes of the page */
 
 struct viewed {
     const char *trace;
     uint64_t source; /* what the trace is, by its files */
     char place[PATH_MAX], file[PATH_MAX + 16];
-    struct fv_timeline_file timeline;
+    struct fv_timeline_file **timelines; /* the last one is shown; those before it may be in use */
+    size_t count, room;
 };
 struct view_run {
     struct fv_operands operands;
@@ -122,17 +124,71 @@ static void make(struct viewed *r)
     fv_archive_unify(r->trace, argv);
 }
 
+static bool open_trace(struct viewed *r)
+{
+    struct fv_timeline_file *t = fv_xcalloc(1, sizeof(*t));
+
+    r->source = hash_trace(r);
+    if (!fv_timeline_open(t, r->file, r->source)) {
+        make(r);
+        if (!fv_timeline_open(t, r->file, r->source)) {
+            free(t);
+            return false;
+        }
+    }
+    FV_GROW(r->timelines, r->room, r->count + 1);
+    r->timelines[r->count++] = t;
+    return true;
+}
+
+static void close_trace(struct viewed *r)
+{
+    while (r->count) {
+        fv_timeline_close(r->timelines[--r->count]);
+        free(r->timelines[r->count]);
+    }
+    free(r->timelines);
+}
+
 /* ---- until it is interrupted ---- */
 
-static int serve(const struct view_run *r)
+static struct fv_viewer_trace shown(const struct viewed *r)
 {
-    const struct timespec strangers = { .tv_sec = STRANGERS_S };
+    return (struct fv_viewer_trace){ r->timelines[r->count - 1], r->trace, r->place };
+}
+
+/* A trace that is still written is shown as far as it was when somebody asked for it. */
+static void renew(struct view_run *r, struct fv_viewer *viewer)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (hash_trace(&r->traces[i]) != r->traces[i].source && open_trace(&r->traces[i])) {
+            const struct fv_viewer_trace with = shown(&r->traces[i]);
+
+            fv_viewer_renew(viewer, i, &with);
+        }
+}
+
+static void look(struct view_run *r, struct fv_viewer *viewer, unsigned seconds)
+{
+    if (fv_viewer_is_asked(viewer))
+        renew(r, viewer);
+    if (seconds % STRANGERS_S)
+        return;
+    fv_web_close_strangers(fv_viewer_web(viewer));
+    for (size_t i = 0; i < r->count; i++)
+        if (hash_trace(&r->traces[i]) != r->traces[i].source)
+            fv_viewer_tell_more(viewer, i);
+}
+
+static int serve(struct view_run *r)
+{
+    const struct timespec looks = { .tv_sec = LOOKS_S };
     struct fv_viewer_trace traces[FV_VIEWER_TRACES];
     struct fv_viewer *viewer;
     sigset_t ends;
 
     for (size_t i = 0; i < r->count; i++)
-        traces[i] = (struct fv_viewer_trace){ &r->traces[i].timeline, r->traces[i].trace, r->traces[i].place };
+        traces[i] = shown(&r->traces[i]);
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
@@ -143,21 +199,10 @@ static int serve(const struct view_run *r)
     if (!viewer)
         return FV_EXIT_FAILED;
     fv_web_say_address(fv_viewer_web(viewer));
-    while (sigtimedwait(&ends, NULL, &strangers) < 0)
-        fv_web_close_strangers(fv_viewer_web(viewer));
+    for (unsigned seconds = LOOKS_S; sigtimedwait(&ends, NULL, &looks) < 0; seconds += LOOKS_S)
+        look(r, viewer, seconds);
     fv_viewer_close(viewer);
     return FV_EXIT_OK;
-}
-
-static bool open_trace(struct viewed *r)
-{
-    r->source = hash_trace(r);
-    if (!choose_place(r))
-        return false;
-    if (fv_timeline_open(&r->timeline, r->file, r->source))
-        return true;
-    make(r);
-    return fv_timeline_open(&r->timeline, r->file, r->source);
 }
 
 static int view(struct view_run *r)
@@ -165,12 +210,12 @@ static int view(struct view_run *r)
     size_t open = 0;
     int status = FV_EXIT_FAILED;
 
-    while (open < r->count && open_trace(&r->traces[open]))
+    while (open < r->count && choose_place(&r->traces[open]) && open_trace(&r->traces[open]))
         open++;
     if (open == r->count)
         status = serve(r);
     while (open)
-        fv_timeline_close(&r->traces[--open].timeline);
+        close_trace(&r->traces[--open]);
     return status;
 }
 

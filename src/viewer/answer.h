@@ -9,6 +9,7 @@
 #include "viewer/viewer.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,13 @@ struct shown {
     const char *title, *second; /* second: the title of the trace that it is compared with; NULL: none */
     struct fv_bookmarks *bookmarks;
     const struct fv_web_site *site;
+    struct shown *before; /* that it took the place of */
+    uint64_t number;      /* of those before */
 };
 
 struct fv_viewer {
     struct shown *_Atomic shown[FV_VIEWER_TRACES];
+    _Atomic bool has_more[FV_VIEWER_TRACES], is_asked;
     size_t count;
     struct fv_web_site site;
     struct fv_web *web;

@@ -80,6 +80,34 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     return end_answer(v, connection, a);
 }
 
+/* ---- a trace that grows ---- */
+
+static enum MHD_Result answer_more(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    struct answer *a = begin_answer();
+    bool has_more = false;
+    uint64_t number = 0;
+
+    (void)r;
+    for (size_t i = 0; i < v->count; i++) {
+        has_more = has_more || v->has_more[i];
+        number += v->shown[i]->number;
+    }
+    fv_json_bool(&a->json, "more", has_more);
+    fv_json_unsigned(&a->json, "number", number);
+    return end_answer(v->shown[0], connection, a);
+}
+
+static enum MHD_Result answer_renew(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+
+    (void)r;
+    v->is_asked = true;
+    return fv_web_say(&v->site, connection, MHD_HTTP_OK, "soon\n");
+}
+
 /* ---- slices ---- */
 
 struct chosen {
@@ -227,6 +255,8 @@ static enum MHD_Result answer_path(void *context, struct MHD_Connection *connect
 static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_GET, "/", answer_page },
     { MHD_HTTP_METHOD_GET, "/about", answer_about },
+    { MHD_HTTP_METHOD_GET, "/more", answer_more },
+    { MHD_HTTP_METHOD_POST, "/renew", answer_renew },
     { MHD_HTTP_METHOD_POST, "/tiles", fv_viewer_tiles },
     { MHD_HTTP_METHOD_GET, "/rows", fv_viewer_rows },
     { MHD_HTTP_METHOD_GET, "/blocked", fv_viewer_blocked },
@@ -254,8 +284,32 @@ static struct shown *show(const struct fv_viewer *v, const struct fv_viewer_trac
 {
     struct shown *s = fv_xcalloc(1, sizeof(*s));
 
-    *s = (struct shown){ trace->timeline, trace->title, second, fv_bookmarks_open(trace->folder), &v->site };
+    *s = (struct shown){ .timeline = trace->timeline,
+                         .title = trace->title,
+                         .second = second,
+                         .bookmarks = fv_bookmarks_open(trace->folder),
+                         .site = &v->site };
     return s;
+}
+
+void fv_viewer_tell_more(struct fv_viewer *v, size_t trace)
+{
+    v->has_more[trace] = true;
+}
+
+bool fv_viewer_is_asked(struct fv_viewer *v)
+{
+    return atomic_exchange(&v->is_asked, false);
+}
+
+void fv_viewer_renew(struct fv_viewer *v, size_t trace, const struct fv_viewer_trace *with)
+{
+    struct shown *s = show(v, with, v->shown[trace]->second);
+
+    s->before = v->shown[trace];
+    s->number = s->before->number + 1;
+    v->shown[trace] = s;
+    v->has_more[trace] = false;
 }
 
 struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port)
@@ -280,10 +334,12 @@ void fv_viewer_close(struct fv_viewer *v)
         return;
     if (v->web)
         fv_web_close(v->web);
-    for (size_t i = 0; i < v->count; i++) {
-        fv_bookmarks_close(v->shown[i]->bookmarks);
-        free(v->shown[i]);
-    }
+    for (size_t i = 0; i < v->count; i++)
+        for (struct shown *s = v->shown[i], *before; s; s = before) {
+            before = s->before;
+            fv_bookmarks_close(s->bookmarks);
+            free(s);
+        }
     free(v);
 }
 
@@ -304,9 +360,25 @@ void fv_viewer_close(struct fv_viewer *viewer)
     (void)viewer;
 }
 
-struct fv_web *fv_viewer_web(const struct shown *viewer)
+struct fv_web *fv_viewer_web(const struct fv_viewer *viewer)
 {
     (void)viewer;
     return NULL;
+}
+
+void fv_viewer_tell_more(struct fv_viewer *viewer, size_t trace)
+{
+    (void)viewer, (void)trace;
+}
+
+bool fv_viewer_is_asked(struct fv_viewer *viewer)
+{
+    (void)viewer;
+    return false;
+}
+
+void fv_viewer_renew(struct fv_viewer *viewer, size_t trace, const struct fv_viewer_trace *with)
+{
+    (void)viewer, (void)trace, (void)with;
 }
 #endif

@@ -29,6 +29,9 @@
  *     GET /traffic       messages by size and pair
  *     GET /calls         region ("3,17"), least, most (ns), order, count: calls, at most CALLS, and a histogram
  *
+ *     GET /more          JSON: whether more was written than is shown, and how often that was taken up
+ *     POST /renew        it is wanted
+ *
  *     GET /bookmarks     JSON
  *     POST /bookmark     "PLACE\nNOTE"; /forget: the same. They are kept in `folder` */
 #ifndef FV_VIEWER_H
@@ -47,6 +50,12 @@ struct fv_viewer_trace {
 /* One trace, or two that are compared. port 0: any that is free. NULL: it has said why. */
 struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port);
 struct fv_web *fv_viewer_web(const struct fv_viewer *viewer);
+
+/* Of a trace that grows: more of it was written than is shown. Who looks may then ask for it, once. */
+void fv_viewer_tell_more(struct fv_viewer *viewer, size_t trace);
+bool fv_viewer_is_asked(struct fv_viewer *viewer);
+/* Shows it from now on. The timeline before stays until the viewer is closed. */
+void fv_viewer_renew(struct fv_viewer *viewer, size_t trace, const struct fv_viewer_trace *with);
 void fv_viewer_close(struct fv_viewer *viewer);
 
 #endif
