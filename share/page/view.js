@@ -71,6 +71,7 @@ class View {
     this.rows = new Rows(this);
     this.overlays = new Overlays(this);
     this.charts = new Charts(this);
+    this.radar = new Radar(this);
     this.details = new Details(this);
     this.loads = new Latest(() => this.load());
     this.readAddress();
@@ -256,6 +257,7 @@ class View {
       pixel = (this.to - this.from) / this.wide,
       count = Math.max(64, Math.min(Math.round((to - from) / pixel), 4096));
     this.tiles = await this.trace.tiles({ from, to, count, first, merge, text: this.rows.text(first, lines, merge) });
+    if (this.charts) await this.radar.load(this.tiles);
     this.draw();
     this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines), seen, pixel);
     this.messages =
@@ -326,9 +328,11 @@ class View {
     picture.rect(0, 0, this.wide, this.tall);
     picture.clip();
     paintGrid(picture, this.axis, this.palette);
-    if (this.tiles) (c.isVector ? paintTiles : drawTiles)(picture, this.tiles, this, this.palette);
+    const isRadar = this.charts && this.radar.isOn && this.radar.data;
+    if (isRadar) this.radar.paint(picture, c.isVector);
+    else if (this.tiles) (c.isVector ? paintTiles : drawTiles)(picture, this.tiles, this, this.palette);
     for (const [row, { slices }] of this.slices)
-      if (slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
+      if (!isRadar && slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
     if (this.messages.messages.length && this.messages.messages.length + this.messages.left_out <= MOST_LINES)
       paintMessages(picture, this.messages.messages, this, this.palette);
     this.overlays.paint(picture, this.palette);

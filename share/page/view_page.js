@@ -243,6 +243,7 @@ async function loadWhole(view) {
 
 async function startView(view) {
   await view.charts.open();
+  view.radar.open();
   view.all.forEach(of => of.paint());
   view.all.filter(of => of.isFit).forEach(of => of.fitRows());
   for (const of of view.all) await loadWhole(of);
@@ -261,6 +262,8 @@ async function startView(view) {
     view.readAddress();
     view.all.forEach(of => of.rows.readAddress());
     view.bench.fromAddress();
+    view.radar.by = address.get("colour") || "";
+    view.radar.open();
     selection.fromAddress();
     view.changed();
   });

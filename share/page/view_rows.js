@@ -253,6 +253,7 @@ class Rows {
       make("label", null, groups, " groups"),
       make("label", null, "ranks ", this.filter),
       this.view.charts.choice,
+      this.view.radar.element,
       this.again,
       this.note,
     );
