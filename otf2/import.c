@@ -203,13 +203,29 @@ static void samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *
     free(c.threads);
 }
 
+static void locks(const struct fv_merge *m, size_t file, fv_source_lock_fn *take, void *context)
+{
+    const struct fv_import *import = import_of(m);
+    const struct fv_import_survey *s = &import->surveys[file];
+    uint32_t first = m->defs.ranks[m->files[file].rank].first_object;
+
+    for (uint32_t i = 0; i < s->locks && s->has_threads; i++) {
+        const struct fv_import_lock_name *l = fv_import_at(import, FV_IMPORT_LOCK, s->lock_names[i]);
+        uint32_t node = l && l->node ? fv_numbers_get(&import->numbers.nodes, l->node) : FV_NONE;
+
+        if (node != FV_NONE)
+            take(context, first + i + 1, l->kind, m->defs.tree.nodes[node].module);
+    }
+}
+
 static const struct fv_record_source archive = { .define = define,
                                                  .number = number,
                                                  .sites = sites,
                                                  .open = open_rank,
                                                  .until = until,
                                                  .close = close_rank,
-                                                 .samples = samples };
+                                                 .samples = samples,
+                                                 .locks = locks };
 
 /* ---- rank files ---- */
 

@@ -408,6 +408,44 @@ void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs)
     }
 }
 
+/* A name of the program's, or the function that threads began with; what has none is known by its place. */
+static void build_lock(const struct fv_import *import, struct fv_defs *own, struct fv_import_lock_name *l)
+{
+    static const char before[] = "threads of ";
+    const char *text = fv_import_text(import, l->text), *name = strchr(text, ' ');
+    char plain[256];
+
+    for (unsigned kind = 1; kind < FV_SYNC_KINDS && name; kind++)
+        if (!strncmp(fv_sync_kind_name(kind), text, (size_t)(name - text)) && !fv_sync_kind_name(kind)[name - text])
+            l->kind = kind;
+    if (!name++ || !l->kind)
+        return;
+    if (l->kind == FV_SYNC_JOIN && !strncmp(name, before, sizeof(before) - 1))
+        name += sizeof(before) - 1;
+    snprintf(plain, sizeof(plain), "%s", name);
+    size_t length = strlen(plain);
+    if (length > 2 && !strcmp(plain + length - 2, "()"))
+        plain[length - 2] = '\0';
+    if (*plain && !strchr(plain, ' '))
+        l->node = fv_call_tree_node(&own->tree, 0, module_of(&own->tree, "", plain), 0);
+}
+
+static void build_locks(struct fv_import *import, struct fv_defs *own)
+{
+    for (uint32_t i = 0; i < import->tables[FV_IMPORT_LOCK].count; i++)
+        build_lock(import, own, fv_import_at(import, FV_IMPORT_LOCK, i));
+    for (unsigned kind = 0; kind < FV_TW_COUNT; kind++) {
+        const struct fv_import_table *t = &import->tables[FV_IMPORT_STRING];
+        uint32_t *ref = &import->wait_kinds[kind];
+
+        *ref = FV_NONE;
+        for (uint32_t i = 0; kind && i < t->count && *ref == FV_NONE; i++)
+            if (!strcmp(((const struct fv_import_string *)fv_import_at(import, FV_IMPORT_STRING, i))->text,
+                        fv_thread_wait_names[kind]))
+                *ref = (uint32_t)t->refs[i];
+    }
+}
+
 static uint32_t find_attribute(const struct fv_import *import, const char *name)
 {
     const struct fv_import_table *t = &import->tables[FV_IMPORT_ATTRIBUTE];
@@ -431,6 +469,11 @@ void fv_import_build(struct fv_import *import, struct fv_defs *own)
     build_windows(import, own);
     fv_import_build_files(import, own);
     fv_import_number_groups(import, own);
+    build_locks(import, own);
+    import->lock = find_attribute(import, "fvmpi::lock");
+    import->wait = find_attribute(import, "fvmpi::wait");
+    import->wait_kind = find_attribute(import, "fvmpi::wait_kind");
+    import->cause = find_attribute(import, "fvmpi::cause");
     import->cpu_time = find_attribute(import, "fvmpi::cpu_time");
     import->io_handle = find_attribute(import, "fvmpi::io_handle");
     import->io_failed = find_attribute(import, "fvmpi::io_failed");

@@ -31,6 +31,7 @@ static const size_t row_bytes[FV_IMPORT_KINDS] = {
     [FV_IMPORT_METRIC] = sizeof(struct fv_import_metric),
     [FV_IMPORT_MEMBER] = sizeof(struct fv_import_metric_member),
     [FV_IMPORT_GENERATOR] = sizeof(struct fv_import_generator),
+    [FV_IMPORT_LOCK] = sizeof(struct fv_import_lock_name),
 };
 
 /* ---- tables ---- */
@@ -155,13 +156,30 @@ static OTF2_CallbackCode on_process(void *data, OTF2_LocationGroupRef self, OTF2
     return OTF2_CALLBACK_SUCCESS;
 }
 
+/* "fvmpi::LOCK::7": "mutex queue" */
+static void name_lock(struct fv_import *import, uint32_t process, const char *key, uint32_t text)
+{
+    static const char before[] = "fvmpi::LOCK::";
+    char *end = NULL;
+    unsigned long lock =
+        strncmp(key, before, sizeof(before) - 1) ? ULONG_MAX : strtoul(key + sizeof(before) - 1, &end, 10);
+
+    if (end && !*end && lock < FV_NONE)
+        ((struct fv_import_lock_name *)fv_import_row(import, FV_IMPORT_LOCK,
+                                                     fv_import_lock_ref(process, (uint32_t)lock)))
+            ->text = text;
+}
+
 static OTF2_CallbackCode on_process_property(void *data, OTF2_LocationGroupRef process, OTF2_StringRef name,
                                              OTF2_Type type, OTF2_AttributeValue value)
 {
     struct fv_import *import = data;
     struct fv_import_process *p = fv_import_get(import, FV_IMPORT_PROCESS, process);
 
-    if (!p || type != OTF2_TYPE_STRING || strcmp(fv_import_text(import, name), FV_ARCHIVE_STATE) != 0)
+    if (!p || type != OTF2_TYPE_STRING)
+        return OTF2_CALLBACK_SUCCESS;
+    name_lock(import, process, fv_import_text(import, name), value.stringRef);
+    if (strcmp(fv_import_text(import, name), FV_ARCHIVE_STATE) != 0)
         return OTF2_CALLBACK_SUCCESS;
     const char *said = fv_import_text(import, value.stringRef);
     p->state = fv_archive_state_of(said);

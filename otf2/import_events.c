@@ -50,14 +50,44 @@ static uint64_t path_in(const struct fv_import *import, const OTF2_AttributeList
     return (uint64_t)context + 1;
 }
 
-EVENT(enter, OTF2_RegionRef region)
+/* Likewise what threads wait for: it, + 1. */
+static uint32_t lock_in(const struct fv_import *import, const OTF2_AttributeList *attributes)
 {
-    uint64_t path = path_in(((struct fv_import_stream *)data)->import, attributes);
+    uint32_t lock;
 
-    return ADD(.kind = FV_REC_ENTER, .ref = region, .id = path);
+    return import->lock != FV_NONE && OTF2_AttributeList_GetUint32(attributes, import->lock, &lock) == OTF2_SUCCESS
+               ? lock + 1
+               : 0;
 }
 
-/* What our own archives say of a call of a function for files where no other event does (import_files.c). */
+EVENT(enter, OTF2_RegionRef region)
+{
+    const struct fv_import *import = ((struct fv_import_stream *)data)->import;
+
+    return ADD(.kind = FV_REC_ENTER, .ref = region, .id = path_in(import, attributes),
+               .aux = lock_in(import, attributes));
+}
+
+/* How long a thread waited, for what and for whom: the location, + 1. */
+static void waiting(const struct fv_import *import, const OTF2_AttributeList *attributes, struct fv_record *m)
+{
+    uint32_t kind;
+    uint64_t cause;
+
+    if (import->wait_kind == FV_NONE ||
+        OTF2_AttributeList_GetStringRef(attributes, import->wait_kind, &kind) != OTF2_SUCCESS)
+        return;
+    for (unsigned i = 1; i < FV_TW_COUNT; i++)
+        m->tag = import->wait_kinds[i] == kind ? i : m->tag;
+    if (import->wait != FV_NONE)
+        OTF2_AttributeList_GetUint64(attributes, import->wait, &m->received);
+    if (import->cause != FV_NONE &&
+        OTF2_AttributeList_GetLocationRef(attributes, import->cause, &cause) == OTF2_SUCCESS)
+        m->id = cause + 1;
+}
+
+/* What our own archives say of a call of a function for files where no other event does (import_files.c), and of
+ * waiting (import_threads.c). */
 static struct fv_record leaving(const struct fv_import *import, unsigned kind, uint32_t ref,
                                 const OTF2_AttributeList *attributes)
 {
@@ -75,6 +105,7 @@ static struct fv_record leaving(const struct fv_import *import, unsigned kind, u
     if (import->io_bytes != FV_NONE &&
         OTF2_AttributeList_GetUint64(attributes, import->io_bytes, &bytes) == OTF2_SUCCESS)
         m.sent = bytes + 1;
+    waiting(import, attributes, &m);
     return m;
 }
 
@@ -87,7 +118,8 @@ EVENT(leave, OTF2_RegionRef region)
 EVENT(context_enter, OTF2_CallingContextRef context, uint32_t distance)
 {
     (void)distance;
-    return ADD(.kind = FV_RAW_CONTEXT_ENTER, .ref = context);
+    return ADD(.kind = FV_RAW_CONTEXT_ENTER, .ref = context,
+               .aux = lock_in(((struct fv_import_stream *)data)->import, attributes));
 }
 
 EVENT(context_leave, OTF2_CallingContextRef context)

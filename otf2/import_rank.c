@@ -27,10 +27,10 @@ static uint32_t node_below(struct fv_import_rank *r, const struct fv_import_stre
     return fv_call_tree_node(r->import->tree, parent, module, line);
 }
 
-static void push(struct fv_import_stream *s, uint32_t region, uint32_t node)
+static void push(struct fv_import_stream *s, uint32_t region, uint32_t node, uint32_t lock)
 {
     FV_GROW(s->open, s->room, s->depth + 1);
-    s->open[s->depth++] = (struct fv_open_region){ region, node, s->now };
+    s->open[s->depth++] = (struct fv_open_region){ region, node, s->now, lock };
 }
 
 static void begin_call(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function, uint32_t node)
@@ -87,12 +87,13 @@ static uint32_t node_of(struct fv_import_rank *r, const struct fv_import_stream 
     return is_function && !s->call ? fv_call_tree_node(r->import->tree, said, g->module, 0) : said;
 }
 
-/* `path`: the calling context of the call, + 1, where it is said; `context`: of what is entered. */
+/* `context`: of what is entered; `event` may say the calling context of the call, + 1, and what is waited for. */
 static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region,
-                  const struct fv_import_context *context, uint64_t path)
+                  const struct fv_import_context *context, const struct fv_record *event)
 {
     const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, region);
-    const struct fv_import_context *said = path ? fv_import_get(r->import, FV_IMPORT_CONTEXT, path - 1) : NULL;
+    const struct fv_import_context *said =
+        event->id ? fv_import_get(r->import, FV_IMPORT_CONTEXT, event->id - 1) : NULL;
     uint32_t node = s->depth ? s->open[s->depth - 1].node : 0;
 
     if (!g) {
@@ -110,7 +111,7 @@ static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
         begin_call(r, s, g->function, node);
     else if (!s->call && g->library == FV_NONE)
         put_region(r, s, g, true, node);
-    push(s, region, node);
+    push(s, region, node, event->aux);
     if (g->is_barrier)
         fv_import_enter_barrier(r, s);
 }
@@ -123,7 +124,9 @@ static void pop(struct fv_import_rank *r, struct fv_import_stream *s, const stru
     uint32_t node = s->open[s->depth - 1].node;
 
     spend(r, s);
-    if (g->is_barrier)
+    if (event && event->tag && g->threads != FV_NONE)
+        fv_import_leave_wait(r, s, event);
+    else if (g->is_barrier)
         fv_import_leave_barrier(r, s);
     if (s->bare > s->depth)
         fv_import_end_bare(r, s);
@@ -158,7 +161,7 @@ static void in_context(struct fv_import_rank *r, struct fv_import_stream *s, con
     if (region == FV_NONE)
         FV_IMPORT_ODD(r->import, no_reference, 1);
     else if (m->kind == FV_RAW_CONTEXT_ENTER)
-        enter(r, s, region, c, 0);
+        enter(r, s, region, c, m);
     else
         leave(r, s, region, m);
 }
@@ -366,7 +369,7 @@ static void end_program(struct fv_import_rank *r, struct fv_import_stream *s, ui
 static void take(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
 {
     switch (m->kind) {
-    case FV_REC_ENTER: enter(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref), NULL, m->id); return;
+    case FV_REC_ENTER: enter(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref), NULL, m); return;
     case FV_REC_LEAVE: leave(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref), m); return;
     case FV_RAW_CONTEXT_ENTER:
     case FV_RAW_CONTEXT_LEAVE: in_context(r, s, m); return;

@@ -7,6 +7,7 @@
 #define FV_IMPORT_STATE_H
 
 #include "merge/requests.h"
+#include "merge/threads.h"
 #include "otf2/import.h"
 #include "tool/heap.h"
 
@@ -33,6 +34,7 @@ enum fv_import_kind {
     FV_IMPORT_METRIC,    /* class or instance */
     FV_IMPORT_MEMBER,    /* of a metric's class */
     FV_IMPORT_GENERATOR, /* of samples */
+    FV_IMPORT_LOCK,      /* that our own archives name; reference: fv_import_lock_ref() */
     FV_IMPORT_KINDS
 };
 struct fv_import_table {
@@ -70,6 +72,11 @@ struct fv_import_process {
     uint32_t rank;   /* FV_NONE */
     uint32_t state;  /* enum fv_file_state, as our own archives say it; 0: not said */
     bool is_missing; /* and they say that it has no records */
+};
+struct fv_import_lock_name {
+    uint32_t text; /* string: its kind and name */
+    uint32_t node; /* of the call tree, that stands for the name; 0: it has none */
+    uint32_t kind; /* enum fv_sync_kind */
 };
 struct fv_import_node {
     uint32_t name, class, parent;
@@ -179,8 +186,9 @@ struct fv_import_survey {
     int64_t exit_code;
     uint32_t program; /* string: its name; FV_NONE */
     uint32_t locks;
-    bool has_threads; /* there are events of threads */
-    bool is_cut;      /* not all that it did is there */
+    uint32_t *lock_names; /* of each: number of FV_IMPORT_LOCK; FV_NONE */
+    bool has_threads;     /* there are events of threads */
+    bool is_cut;          /* not all that it did is there */
 };
 
 struct fv_import {
@@ -193,7 +201,9 @@ struct fv_import {
     uint32_t call_path; /* our own archives' attribute; FV_NONE */
     uint32_t cpu_time;  /* likewise, as are those of calls of functions for files: */
     uint32_t io_handle, io_failed, io_bytes;
-    uint32_t io_offset;  /* Score-P's: where an operation begins; FV_NONE */
+    uint32_t lock, wait, wait_kind, cause; /* of what threads wait for */
+    uint32_t wait_kinds[FV_TW_COUNT];      /* strings: their names */
+    uint32_t io_offset;                    /* Score-P's: where an operation begins; FV_NONE */
     uint32_t world;      /* ranks of MPI_COMM_WORLD; the rest of the processes have numbers behind them */
     uint32_t rank_count; /* of all */
     struct fv_import_rank_def {
@@ -241,6 +251,10 @@ static inline uint64_t fv_import_group_ref(uint32_t group, uint32_t type)
 {
     return group | (uint64_t)type << 32;
 }
+static inline uint64_t fv_import_lock_ref(uint32_t process, uint32_t lock)
+{
+    return lock | (uint64_t)process << 32;
+}
 /* further: who reads more of them. */
 bool fv_import_read_definitions(struct fv_import *import, void (*further)(OTF2_GlobalDefReaderCallbacks *callbacks));
 void fv_import_release_definitions(struct fv_import *import);
@@ -270,6 +284,7 @@ enum {
 struct fv_open_region {
     uint32_t region, node;
     uint64_t since; /* ns */
+    uint32_t lock;  /* that our own archives say is waited for there, + 1; 0: none is */
 };
 
 /* ---- what threads do together: import_threads.c ---- */
@@ -293,6 +308,7 @@ struct fv_import_member {
 struct fv_import_lock {
     uint64_t released; /* ns, by: */
     uint32_t slot;     /* FV_NONE: it was not */
+    uint32_t name;     /* FV_IMPORT_LOCK: number; FV_NONE */
 };
 
 struct fv_import_stream {
@@ -410,6 +426,8 @@ static inline uint32_t fv_import_slot(const struct fv_import_rank *r, const stru
 void fv_import_of_threads(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
 void fv_import_enter_barrier(struct fv_import_rank *rank, struct fv_import_stream *stream);
 void fv_import_leave_barrier(struct fv_import_rank *rank, struct fv_import_stream *stream);
+/* Where a thread waited, our own archives say at the end how long, and for whom. */
+void fv_import_leave_wait(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
 void fv_import_threads_release(struct fv_import_rank *rank);
 
 /* import_files.c */

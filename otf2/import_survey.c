@@ -122,6 +122,9 @@ void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_
     fv_import_rank_until(&r, UINT64_MAX);
     out->program = r.program;
     out->locks = (uint32_t)r.lock_count;
+    out->lock_names = fv_xcalloc(r.lock_count + 1, sizeof(*out->lock_names));
+    for (size_t i = 0; i < r.lock_count; i++)
+        out->lock_names[i] = r.locks[i].name;
     out->has_threads = r.has_threads;
     out->first_ns = r.first_ns;
     out->last_ns = r.last_ns;
@@ -136,6 +139,7 @@ void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_
 
 void fv_import_survey_release(struct fv_import_survey *s)
 {
+    free(s->lock_names);
     free(s->envelopes);
     free(s->receives);
     free(s->collectives);

@@ -8,16 +8,20 @@
  *
  * A member is at a barrier when it has entered, and again with the end of each task that it runs there. */
 #include "otf2/import_state.h"
-#include "merge/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NEARBY 64 /* instances, and teams of a thread, among which one is looked for */
 
-/* The thread waited in its innermost region, for what `slot` did. */
-static void tell_wait(struct fv_import_rank *r, struct fv_import_stream *s, unsigned kind, uint64_t ns, uint32_t slot,
-                      uint32_t object, uint64_t until)
+/* That waited for, if it is known: as in records. */
+struct fv_import_object {
+    uint32_t number, name, kind; /* name: node of the call tree; 0: it has none; kind: enum fv_sync_kind, 0 not known */
+};
+
+/* The thread waited in its innermost region, for what the location `cause` did. */
+static void tell_wait(struct fv_import_rank *r, struct fv_import_stream *s, unsigned kind, uint64_t ns, uint64_t cause,
+                      struct fv_import_object object, uint64_t until)
 {
     const struct fv_open_region *o = &s->open[s->depth - 1];
     const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, o->region);
@@ -27,7 +31,9 @@ static void tell_wait(struct fv_import_rank *r, struct fv_import_stream *s, unsi
                   (struct fv_record){ .kind = FV_REC_REGION_ENTER,
                                       .ref = function,
                                       .context = fv_import_path_in_all(r, o->node),
-                                      .peer = r->first_object + object,
+                                      .peer = r->first_object + object.number,
+                                      .aux = object.name,
+                                      .tag = object.kind,
                                       .id = s->now });
     fv_import_put(r, s,
                   (struct fv_record){ .kind = FV_REC_REGION_LEAVE,
@@ -35,7 +41,12 @@ static void tell_wait(struct fv_import_rank *r, struct fv_import_stream *s, unsi
                                       .op = ns ? (uint8_t)kind : 0,
                                       .sent = ns,
                                       .received = s->now - until,
-                                      .id = r->rank | (uint64_t)slot << 32 });
+                                      .id = cause });
+}
+
+static uint64_t location(const struct fv_import_rank *r, uint32_t slot)
+{
+    return r->rank | (uint64_t)slot << 32;
 }
 
 /* In a region of OpenMP or of POSIX threads; NULL: it is in another. */
@@ -169,7 +180,7 @@ void fv_import_leave_barrier(struct fv_import_rank *r, struct fv_import_stream *
     const struct fv_import_meeting *m = meeting_of(r, t);
     t->in_barrier = false;
     uint64_t until = m->last > t->came ? m->last : t->came;
-    tell_wait(r, s, FV_TW_OMP_BARRIER, until - t->came, m->slot, 0, until);
+    tell_wait(r, s, FV_TW_OMP_BARRIER, until - t->came, location(r, m->slot), (struct fv_import_object){ 0 }, until);
 }
 
 static void end_task(struct fv_import_rank *r, struct fv_import_stream *s)
@@ -182,16 +193,30 @@ static void end_task(struct fv_import_rank *r, struct fv_import_stream *s)
 
 /* ---- locks ---- */
 
-static struct fv_import_lock *lock_of(struct fv_import_rank *r, const struct fv_record *m, uint32_t *object)
+static uint32_t name_of(const struct fv_import_rank *r, uint32_t lock)
+{
+    uint64_t process = r->import->tables[FV_IMPORT_PROCESS].refs[r->import->ranks[r->rank].process];
+
+    return fv_import_number(r->import, FV_IMPORT_LOCK, fv_import_lock_ref((uint32_t)process, lock));
+}
+
+static struct fv_import_lock *lock_of(struct fv_import_rank *r, uint32_t lock, uint32_t paradigm,
+                                      struct fv_import_object *object)
 {
     uint32_t i =
-        FV_INTERN(r->lock_index, r->lock_keys, r->lock_count, r->lock_key_room, (uint32_t[]){ m->ref, m->aux });
+        FV_INTERN(r->lock_index, r->lock_keys, r->lock_count, r->lock_key_room, (uint32_t[]){ lock, paradigm });
+    const struct fv_import_lock_name *name;
 
     while (r->lock_state_count <= i) {
         FV_GROW(r->locks, r->lock_room, r->lock_state_count + 1);
-        r->locks[r->lock_state_count++] = (struct fv_import_lock){ .slot = FV_NONE };
+        r->locks[r->lock_state_count++] = (struct fv_import_lock){ .slot = FV_NONE, .name = name_of(r, lock) };
     }
-    *object = !r->survey || i < r->survey->locks ? i + 1 : 0;
+    name = fv_import_at(r->import, FV_IMPORT_LOCK, r->locks[i].name);
+    *object = (struct fv_import_object){
+        .number = !r->survey || i < r->survey->locks ? i + 1 : 0,
+        .name = name && name->node ? fv_import_path_in_all(r, name->node) : 0,
+        .kind = name ? name->kind : 0,
+    };
     return &r->locks[i];
 }
 
@@ -209,15 +234,18 @@ static unsigned kind_of(const struct fv_import_rank *r, const struct fv_import_s
 static void acquire(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
 {
     bool is_omp = m->aux == OTF2_PARADIGM_OPENMP;
-    uint32_t object, slot = fv_import_slot(r, s);
-    const struct fv_import_lock *l = lock_of(r, m, &object);
+    uint32_t slot = fv_import_slot(r, s);
+    struct fv_import_object object;
+    const struct fv_import_lock *l = lock_of(r, m->ref, m->aux, &object);
     uint64_t since = region_of_threads(r, s) ? s->open[s->depth - 1].since : UINT64_MAX;
 
     if (l->slot != FV_NONE && l->slot != slot && l->released > since)
-        tell_wait(r, s, kind_of(r, s, is_omp), l->released - since, l->slot, object, l->released);
+        tell_wait(r, s, kind_of(r, s, is_omp), l->released - since, location(r, l->slot), object, l->released);
     fv_import_put(r, s,
                   (struct fv_record){ .kind = FV_REC_ACQUIRE,
-                                      .ref = r->first_object + object,
+                                      .ref = r->first_object + object.number,
+                                      .aux = object.name,
+                                      .tag = object.kind,
                                       .id = m->id,
                                       .op = is_omp,
                                       .context = path_of(r, s) });
@@ -225,16 +253,32 @@ static void acquire(struct fv_import_rank *r, struct fv_import_stream *s, const 
 
 static void release(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
 {
-    uint32_t object;
-    struct fv_import_lock *l = lock_of(r, m, &object);
+    struct fv_import_object object;
+    struct fv_import_lock *l = lock_of(r, m->ref, m->aux, &object);
 
     l->released = s->now;
     l->slot = fv_import_slot(r, s);
     fv_import_put(r, s,
                   (struct fv_record){ .kind = FV_REC_RELEASE,
-                                      .ref = r->first_object + object,
+                                      .ref = r->first_object + object.number,
                                       .id = m->id,
                                       .op = m->aux == OTF2_PARADIGM_OPENMP });
+}
+
+void fv_import_leave_wait(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
+{
+    bool is_omp = m->tag == FV_TW_OMP_LOCK || m->tag == FV_TW_OMP_BARRIER;
+    const struct fv_import_location *cause = m->id ? fv_import_get(r->import, FV_IMPORT_LOCATION, m->id - 1) : NULL;
+    uint32_t lock = s->open[s->depth - 1].lock;
+    struct fv_import_object object = { 0 };
+
+    r->has_threads = true;
+    if (s->team_count)
+        s->teams[s->team_count - 1].in_barrier = false;
+    if (lock)
+        lock_of(r, lock - 1, is_omp ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_PTHREAD, &object);
+    tell_wait(r, s, m->tag, m->received, cause && cause->rank == r->rank ? location(r, cause->slot) : FV_LOCATION_NONE,
+              object, s->now);
 }
 
 /* ---- threads ---- */
@@ -254,7 +298,7 @@ static void join_thread(struct fv_import_rank *r, struct fv_import_stream *s, co
     if (!p)
         return;
     if (p->sent > since)
-        tell_wait(r, s, FV_TW_JOIN, p->sent - since, p->peer, 0, p->sent);
+        tell_wait(r, s, FV_TW_JOIN, p->sent - since, location(r, p->peer), (struct fv_import_object){ 0 }, p->sent);
     fv_pendings_remove(&r->gone, p);
 }
 

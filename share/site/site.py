@@ -35,6 +35,7 @@ SHORT = {
 }
 TAG = re.compile(r'(<[^>]*>)')
 NAMED = re.compile(r'(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.md\b|\b(?:fvmpi(?:-[a-z]+)?|fvunify|fvcc)\(1\)')
+HREF = re.compile(r'<a href="(?![a-z]+:)([^"#]+)(#[^"]*)?">(.*?)</a>', re.S)
 HEADING = re.compile(r'<h([1-4])([^>]*)>(.*?)</h\1>', re.S)
 
 PAGE = '''<!doctype html>
@@ -139,11 +140,16 @@ class Site:
 
     def markdown(self, name):
         body = output_of(['cmark-gfm', '-e', 'table', '-e', 'autolink', name])
-        body = re.sub(
-            r'href="(?![a-z]+:)([^"#]+)\.md(#[^"]*)?"', lambda m: 'href="{}.html{}"'.format(m[1], m[2] or ''), body
-        )
+        body = HREF.sub(lambda m: self.anchored(name, *m.groups()), body)
         body = body.replace('<table>', '<div class="table"><table>').replace('</table>', '</table></div>')
         return body.replace('<!-- raw HTML omitted -->\n', '')
+
+    def anchored(self, at, to, fragment, text):
+        """A link of a document: to a page, or only its text if the site does not have the file."""
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(at), to))
+        if name not in self.names:
+            return text
+        return '<a href="{}{}">{}</a>'.format(self.link(at, name), fragment or '', text)
 
     def man(self, name):
         """Its sections are below a heading of our own."""
@@ -153,6 +159,8 @@ class Site:
         body = re.sub(r'<(/?)h1\b', r'<\1h2', body)
         body = re.sub(r'<a class="permalink" href="[^"]*">(.*?)</a>', r'\1', body, flags=re.S)
         body = re.sub(r'<b>([a-z-]+)</b>\(1\)', r'\1(1)', body)
+        body = re.sub(r'(\s+\[FVMPI_[A-Z_]+\])</i>', r'</i>\1', body)  # mandoc drops the \fR before it
+        body = re.sub(r'<i>([^<]*),\s+</i>(?=<b>--)', r'<i>\1</i>, ', body)
         return '<h1>{}(1)</h1>\n'.format(posixpath.basename(name)[:-2]) + body
 
     def list_of_man(self):

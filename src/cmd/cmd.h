@@ -13,6 +13,8 @@ enum fv_exit {
 
 int fv_cmd_run(int argc, char **argv);
 int fv_cmd_report(int argc, char **argv);
+int fv_cmd_explain(int argc, char **argv);
+int fv_cmd_mcp(int argc, char **argv);
 int fv_cmd_diff(int argc, char **argv);
 int fv_cmd_scaling(int argc, char **argv);
 int fv_cmd_dump(int argc, char **argv);

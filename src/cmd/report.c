@@ -5,10 +5,13 @@
 #include "cmd/arguments.h"
 #include "cmd/choice.h"
 #include "cmd/cmd.h"
+#include "cmd/conditions.h"
+#include "cmd/exports.h"
 #include "cmd/newer.h"
 #include "cmd/output.h"
 #include "cmd/peaks.h"
 #include "cmd/tables.h"
+#include "views/brief.h"
 #include "profile/samples/costs.h"
 #include "views/views.h"
 
@@ -21,8 +24,11 @@
 
 struct options {
     struct fv_operands directories;
-    const char *json, *csv, *page, *badge, *folded, *speedscope;
-    bool text;
+    const char *json, *csv, *page;
+    struct fv_exports exports;
+    const char *trace; /* the operand, if it is one: an archive before it became an experiment */
+    bool text, brief;
+    struct fv_conditions fail_if;
     struct fv_profile_options profile;
     struct fv_source_options source;
     char *old_prefix; /* source.place.old_prefix, to be freed */
@@ -44,11 +50,14 @@ static const char usage[] =
     "The report is text on stdout, unless an option asks for a file.\n"
     "\n"
     "  --json FILE    write the whole profile as JSON, schema fvmpi-profile-2; - is stdout\n"
+    "  --brief        print the verdict, the findings and what was not judged, in at most 2 KB; with --json as JSON,\n"
+    "                 schema fvmpi-brief-1\n"
+    "  --fail-if CONDITION  exit with status 3 if it holds, such as parallel_efficiency<0.7: a column of a table with\n"
+    "                 one row, or the share of a finding (load_imbalance>0.1); repeat it for several\n"
     "  --json-ranks WHAT  values of single ranks: all, summary (mean, deviation, quartiles, ...) or none\n"
     "                 (default: all; above 512 ranks summary)\n"
     "  --csv DIR      write one file for each table\n"
     "  --html FILE    write a page for a browser, in one file that needs nothing else; - is stdout\n"
-    "  --badge FILE   write a small picture (SVG) of the parallel efficiency; - is stdout\n"
     "  --html-max SIZE  a larger page drops the last rows of its tables, and says so (20M)\n"
     "  --text         print the text, too, beside files\n"
     "  --table NAME   print only this table, with its most important columns; several times for several tables.\n"
@@ -73,11 +82,7 @@ static const char usage[] =
                      "                 FILE is the end of its path\n"
                      "  --source-path OLD=NEW  look below NEW for source files whose paths begin with OLD\n"
                      "  --no-source    write --html without lines of the program's source files, for readers who may "
-                     "not see them\n"
-                     "  --folded FILE  after fvmpi run --sample: write stacks with their samples, one per line, for "
-                     "flame graphs;\n"
-                     "                 - is stdout\n"
-                     "  --speedscope FILE  the same in the format of speedscope.app\n"
+                     "not see them\n" FV_EXPORT_USAGE
                      "  --top N        rows in each table of the text (10; for call sites 5, in section Waiting 3)\n"
                      "  --all          all rows\n"
                      "  --threshold PERCENT  in tables of the text: only rows with at least this share of the time; "
@@ -93,7 +98,8 @@ static const char usage[] =
                      "DIR/path/of/the/object/NAME). They are searched before /usr/lib/debug.\n"
                      "If an option is given twice, the last one counts; --table and --where add up.\n"
                      "Exit status: 0 reported (the report says if parts are missing), 1 nothing could be reported, 2 "
-                     "wrong usage.\n";
+                     "wrong usage, 3 a\n"
+                     "condition of --fail-if holds.\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -106,13 +112,14 @@ enum {
     OPT_CSV,
     OPT_HTML,
     OPT_TEXT,
+    OPT_BRIEF,
+    OPT_FAIL_IF,
     OPT_NO_SYMBOLS,
     OPT_SOURCE,
     OPT_PEAKS,
     OPT_SOURCE_PATH,
     OPT_NO_SOURCE,
     OPT_HTML_MAX,
-    OPT_BADGE,
     OPT_RANK,
     OPT_FUNCTION,
     OPT_THREAD,
@@ -120,8 +127,6 @@ enum {
     OPT_COLUMNS,
     OPT_SORT,
     OPT_WHERE,
-    OPT_FOLDED,
-    OPT_SPEEDSCOPE,
     OPT_SCHEMA,
     OPT_GLOSSARY,
     OPT_THRESHOLD
@@ -189,6 +194,14 @@ static int take_where(struct options *o, const char *condition)
     return FV_GO_ON;
 }
 
+static int take_condition(struct options *o, const char *condition)
+{
+    if (o->fail_if.count == FV_FAIL_IF_MOST)
+        return wrong(condition, "too many conditions at a time");
+    o->fail_if.items[o->fail_if.count++] = condition;
+    return FV_GO_ON;
+}
+
 /* All rows above it, unless --top says how many. */
 static int take_threshold(struct options *o, const char *percent)
 {
@@ -213,9 +226,10 @@ static int take_option(void *options, int option)
     case OPT_CSV: o->csv = optarg; return FV_GO_ON;
     case OPT_HTML: o->page = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
+    case OPT_BRIEF: o->brief = true; return FV_GO_ON;
+    case OPT_FAIL_IF: return take_condition(o, optarg);
     case OPT_SOURCE: o->source.file = optarg; return FV_GO_ON;
     case OPT_SOURCE_PATH: return take_source_path(o, optarg);
-    case OPT_BADGE: o->badge = optarg; return FV_GO_ON;
     case OPT_HTML_MAX: return take_html_max(o, optarg);
     case OPT_NO_SOURCE: o->html.no_source = true; return FV_GO_ON;
     case OPT_RANK: o->ranks = o->tables.query.ranks = optarg; return FV_GO_ON;
@@ -225,8 +239,6 @@ static int take_option(void *options, int option)
     case OPT_COLUMNS: o->tables.query.columns = optarg; return FV_GO_ON;
     case OPT_SORT: o->tables.query.sort = optarg; return FV_GO_ON;
     case OPT_WHERE: return take_where(o, optarg);
-    case OPT_FOLDED: o->folded = optarg; return FV_GO_ON;
-    case OPT_SPEEDSCOPE: o->speedscope = optarg; return FV_GO_ON;
     case OPT_PEAKS: return isnan(o->profile.memory_peak = fv_peaks_memory(optarg)) ? FV_EXIT_FAILED : FV_GO_ON;
     case OPT_NO_SYMBOLS: o->profile.no_symbols = true; return FV_GO_ON;
     case OPT_THRESHOLD: return take_threshold(o, optarg);
@@ -234,6 +246,8 @@ static int take_option(void *options, int option)
     case OPT_SCHEMA: return wrong("--schema", "it goes alone: fvmpi report --schema, without DIR and other options");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
+    if (fv_export_option(option, optarg, &o->exports))
+        return FV_GO_ON;
     int status = fv_choice_option(option, &o->choice, wrong);
 
     return status == FV_UNKNOWN_OPTION ? fv_output_option(option, &o->view, wrong) : status;
@@ -241,17 +255,10 @@ static int take_option(void *options, int option)
 
 static int check_files(const struct options *o)
 {
-    const struct fv_output_file files[] = { { "--json", o->json },
-                                            { "--html", o->page },
-                                            { "--badge", o->badge },
-                                            { "--folded", o->folded },
-                                            { "--speedscope", o->speedscope } };
+    struct fv_output_file files[2 + FV_EXPORT_COUNT] = { { "--json", o->json }, { "--html", o->page } };
+    size_t count = 2 + fv_exports_files(&o->exports, files + 2);
 
-    return fv_output_check(files, sizeof(files) / sizeof(*files),
-                           o->source.file ? "--source"
-                           : o->text      ? "--text"
-                                          : NULL,
-                           wrong);
+    return fv_output_check(files, count, o->source.file ? "--source" : o->text ? "--text" : NULL, wrong);
 }
 
 static int check_source_rank(struct options *o)
@@ -288,7 +295,7 @@ static int check_tables(const struct options *o)
 {
     const char *file = o->json ? o->json : o->csv;
 
-    if (o->page || o->badge || o->folded || o->speedscope || o->source.file || o->text || (o->json && o->csv))
+    if (o->page || fv_exports_any(&o->exports) || o->source.file || o->text || (o->json && o->csv))
         return wrong("--table", "it prints tables alone, in one form");
     if (file && o->tables.count > 1)
         return wrong("--table", "a file takes one table");
@@ -300,7 +307,7 @@ static int check_tables(const struct options *o)
 /* Of the whole report. */
 static int check_function(struct options *o)
 {
-    if (o->csv || o->badge || o->folded || o->speedscope || o->source.file || o->text)
+    if (o->csv || fv_exports_any(&o->exports) || o->source.file || o->text)
         return wrong("--function", "it goes with text, --json, --html or --table");
     o->html.function = o->tables.query.function;
     return check_files(o);
@@ -309,7 +316,7 @@ static int check_function(struct options *o)
 static int check(struct options *o)
 {
     static const char of_text[] = "it goes with the text; for --table, --where compares shares";
-    bool files = o->json || o->csv || o->page || o->badge || o->folded || o->speedscope || o->source.file;
+    bool files = o->json || o->csv || o->page || fv_exports_any(&o->exports) || o->source.file;
     const char *option;
     int status;
 
@@ -317,6 +324,11 @@ static int check(struct options *o)
         return status;
     if (o->ranks && o->source.file && (status = check_source_rank(o)) != FV_GO_ON)
         return status;
+    if ((status = fv_conditions_check(&o->fail_if)) != FV_GO_ON)
+        return status;
+    if (o->brief && (o->tables.count || o->tables.query.function || o->csv || o->page || o->source.file || o->text ||
+                     fv_exports_any(&o->exports)))
+        return wrong("--brief", "it goes alone, or with --json");
     if (!o->tables.count && (option = of_tables(&o->tables.query)))
         return wrong(option, "it goes with --table");
     if (o->tables.count && o->view.threshold > 0)
@@ -336,6 +348,8 @@ static int check(struct options *o)
         return wrong("--no-source", "it goes with --html");
     if (o->html.max_bytes && !o->page)
         return wrong("--html-max", "it goes with --html");
+    if (o->exports.paths[FV_EXPORT_PERFETTO] && o->directories.count > 1)
+        return wrong("--perfetto", "it takes one experiment directory");
     if (o->csv && !strcmp(o->csv, "-"))
         return wrong("--csv -", "stdout can take one table (--table NAME); --csv DIR writes all of them");
     if (o->csv && fv_output_holds_run(o->csv))
@@ -351,10 +365,11 @@ static int parse(int argc, char **argv, struct options *o)
         { "csv", required_argument, NULL, OPT_CSV },
         { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
+        { "brief", no_argument, NULL, OPT_BRIEF },
+        { "fail-if", required_argument, NULL, OPT_FAIL_IF },
         { "source", required_argument, NULL, OPT_SOURCE },
         { "peaks", required_argument, NULL, OPT_PEAKS },
         { "source-path", required_argument, NULL, OPT_SOURCE_PATH },
-        { "badge", required_argument, NULL, OPT_BADGE },
         { "html-max", required_argument, NULL, OPT_HTML_MAX },
         { "no-source", no_argument, NULL, OPT_NO_SOURCE },
         { "rank", required_argument, NULL, OPT_RANK },
@@ -365,8 +380,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "columns", required_argument, NULL, OPT_COLUMNS },
         { "sort", required_argument, NULL, OPT_SORT },
         { "where", required_argument, NULL, OPT_WHERE },
-        { "folded", required_argument, NULL, OPT_FOLDED },
-        { "speedscope", required_argument, NULL, OPT_SPEEDSCOPE },
+        FV_EXPORT_OPTIONS,
         FV_OUTPUT_OPTIONS,
         { "schema", no_argument, NULL, OPT_SCHEMA },
         { "glossary", no_argument, NULL, OPT_GLOSSARY },
@@ -386,6 +400,7 @@ static int parse(int argc, char **argv, struct options *o)
         status = fv_arguments_take(&arguments, argc, argv, o, &o->directories);
     if (status == FV_GO_ON)
         status = check(o);
+    o->trace = status == FV_GO_ON ? o->directories.items[0] : NULL;
     return status == FV_GO_ON ? fv_archives_become_experiments((char **)o->directories.items, o->directories.count)
                               : status;
 }
@@ -400,6 +415,20 @@ static int write_json(const struct fv_profile *view, const struct options *o)
         if (!strcmp(o->json_ranks, json_ranks_words[i]))
             ranks = i;
     return o->json && !err ? fv_output_close(&file, o->json, "--json", fv_view_json(view, ranks, file.stream)) : err;
+}
+
+static int put_brief(const struct fv_profile *view, bool is_json, FILE *out)
+{
+    return fv_view_brief(view, &(struct fv_brief_options){ fv_tables_asked_for, is_json }, out);
+}
+
+static int write_brief(const struct fv_profile *view, const struct options *o)
+{
+    const char *path = o->json ? o->json : "-", *option = o->json ? "--json" : "--brief";
+    struct fv_whole_file file;
+    int err = fv_output_open(&file, path, option);
+
+    return err ? err : fv_output_close(&file, path, option, put_brief(view, o->json != NULL, file.stream));
 }
 
 static int write_page(const struct fv_profile *view, const struct options *o)
@@ -438,7 +467,6 @@ static int write_function(const struct fv_profile *view, const struct options *o
 
 static int write_all(const struct fv_profile *view, const struct options *o)
 {
-    bool samples = o->folded || o->speedscope;
     int err = 0;
 
     if (o->csv)
@@ -448,16 +476,9 @@ static int write_all(const struct fv_profile *view, const struct options *o)
     if (!err)
         err = write_page(view, o);
     if (!err)
-        err = FV_OUTPUT_WRITE(o->badge, "--badge", fv_view_badge, view);
-    if (!err && samples && !fv_model_costs(view->model)->ticks) {
-        fv_log("report: there are no samples for %s; record with fvmpi run --sample",
-               o->folded ? "--folded" : "--speedscope");
-        err = -FV_ENOENT;
-    }
+        err = fv_exports_write(&o->exports, view);
     if (!err)
-        err = FV_OUTPUT_WRITE(o->folded, "--folded", fv_view_folded, view);
-    if (!err)
-        err = FV_OUTPUT_WRITE(o->speedscope, "--speedscope", fv_view_speedscope, view);
+        err = fv_exports_write_trace(&o->exports, o->trace);
     if (!err && o->source.file)
         err = fv_view_source(view, &o->source, &o->view, stdout);
     if (!err && o->text && (err = fv_view_text(view, &o->view, stdout)))
@@ -480,6 +501,8 @@ int fv_cmd_report(int argc, char **argv)
         err = fv_profile_open(options.directories.items, options.directories.count, &options.profile, &profile);
         if (!err && options.tables.count)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);
+        else if (!err && options.brief)
+            err = write_brief(profile, &options);
         else if (!err && options.tables.query.function)
             err = write_function(profile, &options);
         else if (!err)
@@ -487,7 +510,8 @@ int fv_cmd_report(int argc, char **argv)
         if (!err && options.directories.count == 1)
             fv_newer_say(options.directories.items[0]);
         if (status < 0)
-            status = err ? FV_EXIT_FAILED : FV_EXIT_OK;
+            status = err ? FV_EXIT_FAILED : fv_conditions_judge(&options.fail_if, profile);
+        status = status < 0 ? FV_EXIT_OK : status;
         fv_profile_close(profile);
     }
     free(options.old_prefix);

@@ -64,8 +64,7 @@ int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text
     return err == -FV_EFORMAT ? FV_EXIT_USAGE : err ? FV_EXIT_FAILED : FV_EXIT_OK;
 }
 
-/* Was the run recorded with it? */
-static bool asked_for(const void *subject, const char *flag, size_t bytes)
+bool fv_tables_asked_for(const void *subject, const char *flag, size_t bytes)
 {
     const struct fv_tables *tables = subject;
     const struct fv_option *option = fv_option_by_flag(flag, bytes);
@@ -79,7 +78,7 @@ static int each(struct fv_tables_asked *asked, int (*take)(const struct fv_query
     int err = 0;
 
     asked->query.where = asked->where;
-    asked->query.asked_for = asked_for;
+    asked->query.asked_for = fv_tables_asked_for;
     for (size_t i = 0; i < asked->count && !err; i++) {
         asked->query.table = asked->names[i];
         err = take(&asked->query, context);

@@ -20,6 +20,8 @@ struct fv_tables_asked {
 int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text);
 /* Before anything is read: do the tables, columns and conditions exist? FV_GO_ON, or the exit status. */
 int fv_tables_check(struct fv_tables_asked *asked);
+/* Was the run, of these struct fv_tables, recorded with it? */
+bool fv_tables_asked_for(const void *tables, const char *flag, size_t bytes);
 /* Logs what is missing of the recording: a table looks the same with half of the ranks. */
 void fv_tables_say_losses(const struct fv_problems *problems);
 /* Prints the tables: to `csv` or `json` where that is given ("-": stdout), else as text. Has logged when it

@@ -2,23 +2,17 @@
 /* fvmpi view: a trace in a browser. What it shows is made once, by fvunify, of rank files or of an archive, and kept
  * beside them. */
 #include "base/base.h"
-#include "base/experiment.h"
-#include "cmd/archives.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
-#include "experiment/experiment.h"
+#include "cmd/timelines.h"
 #include "tool/vec.h"
 #include "viewer/viewer.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,9 +35,7 @@ enum { STRANGERS_S = 5, LOOKS_S = 1 }; /* how often connections without the toke
 
 struct viewed {
     const char *trace;
-    uint64_t source; /* what the trace is, by its files */
-    char place[PATH_MAX], file[PATH_MAX + 16];
-    struct fv_timeline_file **timelines; /* the last one is shown; those before it may be in use */
+    struct fv_trace_timeline **timelines; /* the last one is shown; those before it may be in use */
     size_t count, room;
 };
 struct view_run {
@@ -60,91 +52,28 @@ static int wrong(const char *what, const char *why)
 
 /* ---- what is shown ---- */
 
-static uint64_t hash_file(uint64_t hash, const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st))
-        return hash;
-    hash = fv_mix2(hash, fv_hash_text(path));
-    return fv_mix2(fv_mix2(hash, (uint64_t)st.st_size),
-                   (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec);
-}
-
-static uint64_t hash_trace(const struct viewed *r)
-{
-    struct fv_rank_files files;
-    uint64_t hash = 1;
-
-    if (fv_is_archive(r->trace))
-        return hash_file(hash, r->trace);
-    fv_rank_files_list(&files, r->trace);
-    for (size_t i = 0; i < files.count; i++)
-        hash = hash_file(hash, files.paths[i]);
-    fv_rank_files_release(&files);
-    return hash;
-}
-
-/* Beside the trace, or in the user's cache. */
-static bool choose_place(struct viewed *r)
-{
-    char beside[PATH_MAX - 32];
-
-    if (fv_is_archive(r->trace))
-        fv_archive_place(r->trace, beside, sizeof(beside));
-    else
-        snprintf(beside, sizeof(beside), "%s", r->trace);
-    snprintf(r->place, sizeof(r->place), "%s/.fvmpi-view", beside);
-    if (!fv_archive_make_place(r->trace, r->place)) {
-        fv_log("%s: %s, and there is no cache; set XDG_CACHE_HOME to a directory that can be written to", r->place,
-               strerror(errno));
-        return false;
-    }
-    snprintf(r->file, sizeof(r->file), "%s/timeline", r->place);
-    return true;
-}
-
-/* That this process may use. */
-static int processors(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-}
-
-/* What is missing in the trace is said. */
-static void make(struct viewed *r)
-{
-    char source[24], processes[24];
-    char *argv[] = { NULL,      "--timeline", r->file,  "--source", source,           "--processes",
-                     processes, "--output",   r->place, "--",       (char *)r->trace, NULL };
-
-    snprintf(processes, sizeof(processes), "%d", processors());
-    snprintf(source, sizeof(source), "%llx", (unsigned long long)r->source);
-    fv_archive_unify(r->trace, argv);
-}
-
 static bool open_trace(struct viewed *r)
 {
-    struct fv_timeline_file *t = fv_xcalloc(1, sizeof(*t));
+    struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
 
-    r->source = hash_trace(r);
-    if (!fv_timeline_open(t, r->file, r->source)) {
-        make(r);
-        if (!fv_timeline_open(t, r->file, r->source)) {
-            free(t);
-            return false;
-        }
+    if (!fv_trace_timeline_open(t, r->trace)) {
+        free(t);
+        return false;
     }
     FV_GROW(r->timelines, r->room, r->count + 1);
     r->timelines[r->count++] = t;
     return true;
 }
 
+static const struct fv_trace_timeline *latest(const struct viewed *r)
+{
+    return r->timelines[r->count - 1];
+}
+
 static void close_trace(struct viewed *r)
 {
     while (r->count) {
-        fv_timeline_close(r->timelines[--r->count]);
+        fv_trace_timeline_close(r->timelines[--r->count]);
         free(r->timelines[r->count]);
     }
     free(r->timelines);
@@ -154,14 +83,16 @@ static void close_trace(struct viewed *r)
 
 static struct fv_viewer_trace shown(const struct viewed *r)
 {
-    return (struct fv_viewer_trace){ r->timelines[r->count - 1], r->trace, r->place };
+    const struct fv_trace_timeline *t = latest(r);
+
+    return (struct fv_viewer_trace){ &t->timeline, t->trace, t->place };
 }
 
 /* A trace that is still written is shown as far as it was when somebody asked for it. */
 static void renew(struct view_run *r, struct fv_viewer *viewer)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (hash_trace(&r->traces[i]) != r->traces[i].source && open_trace(&r->traces[i])) {
+        if (fv_trace_timeline_is_old(latest(&r->traces[i])) && open_trace(&r->traces[i])) {
             const struct fv_viewer_trace with = shown(&r->traces[i]);
 
             fv_viewer_renew(viewer, i, &with);
@@ -176,7 +107,7 @@ static void look(struct view_run *r, struct fv_viewer *viewer, unsigned seconds)
         return;
     fv_web_close_strangers(fv_viewer_web(viewer));
     for (size_t i = 0; i < r->count; i++)
-        if (hash_trace(&r->traces[i]) != r->traces[i].source)
+        if (fv_trace_timeline_is_old(latest(&r->traces[i])))
             fv_viewer_tell_more(viewer, i);
 }
 
@@ -210,7 +141,7 @@ static int view(struct view_run *r)
     size_t open = 0;
     int status = FV_EXIT_FAILED;
 
-    while (open < r->count && choose_place(&r->traces[open]) && open_trace(&r->traces[open]))
+    while (open < r->count && open_trace(&r->traces[open]))
         open++;
     if (open == r->count)
         status = serve(r);

@@ -57,6 +57,13 @@ static void tell_file(struct fv_merge *m, const struct fv_merge_file *file, stru
     fv_numbers_release(&t.modules);
 }
 
+static void tell_named(void *context, uint32_t number, unsigned kind, uint32_t module)
+{
+    const struct told told = { .number = number, .kind = kind, .module = module };
+
+    fv_bytes_put(context, &told, sizeof(told));
+}
+
 /* ---- names ---- */
 
 /* By the first process: `in` is what was told of all. */
@@ -110,13 +117,16 @@ bool fv_lock_names_collect(struct fv_lock_names *n, struct fv_merge *m, bool sym
     *n = (struct fv_lock_names){ .count = fv_defs_object_count(&m->defs) };
     n->items = fv_xcalloc((size_t)n->count + 1, sizeof(*n->items));
     for (size_t i = 0; i < m->file_count; i++)
-        tell_file(m, &m->files[i], &told);
+        if (m->source->locks)
+            m->source->locks(m, i, tell_named, &told);
+        else
+            tell_file(m, &m->files[i], &told);
     if (t->rank)
         fv_transport_put(t, 0, &told);
     for (int i = 1; !t->rank && i < t->size; i++)
         fv_transport_get(t, i, &told);
     if (!t->rank)
-        name_all(m, &told, symbols, &names);
+        name_all(m, &told, symbols || m->source->locks, &names); /* an archive's names need no symbols */
     fv_transport_share(t, &names);
     bool good = take_names(n, &names);
     free(told.data);

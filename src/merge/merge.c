@@ -232,7 +232,7 @@ bool fv_merge_unify(struct fv_merge *m, bool symbols, enum fv_merge_samples samp
     if (good)
         find_numbers(m, &own);
     fv_defs_release(&own);
-    if (!fv_transport_any(t, !good) && m->source == &fv_rank_file_source)
+    if (!fv_transport_any(t, !good))
         good = fv_lock_names_collect(&m->locks, m, symbols);
     fv_clocks_init(&m->clocks, &m->defs);
     return !fv_transport_any(t, !good);

@@ -25,6 +25,8 @@ struct fv_source_sample {
     uint64_t cpu_ns;
 };
 typedef void fv_source_sample_fn(void *context, const struct fv_source_sample *sample);
+/* What threads wait for: its number in the run, its kind, and the module that names it. */
+typedef void fv_source_lock_fn(void *context, uint32_t number, unsigned kind, uint32_t module);
 
 struct fv_record_source {
     /* Adds to `own` what the events of this process's share refer to. False: failed, which was logged. */
@@ -38,6 +40,8 @@ struct fv_record_source {
     bool (*close)(void *records);
     /* Of each thread in the order of time. NULL: they are in the rank files (sample_log.h). */
     void (*samples)(const struct fv_merge *merge, size_t file, fv_source_sample_fn *take, void *context);
+    /* Those of a rank that have names. NULL: the rank files say more of them (lock_names.h). */
+    void (*locks)(const struct fv_merge *merge, size_t file, fv_source_lock_fn *take, void *context);
 };
 
 extern const struct fv_record_source fv_rank_file_source;

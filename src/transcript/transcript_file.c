@@ -60,7 +60,7 @@ void fv_transcript_remark(struct fv_transcript *t, const char *text)
 
 /* ---- call paths ---- */
 
-static uint32_t module_id(struct fv_transcript *t, uint32_t module)
+uint32_t fv_transcript_add_module(struct fv_transcript *t, uint32_t module)
 {
     const struct fv_module *m = &t->merge->defs.tree.modules[module];
     uint32_t id = fv_numbers_get(&t->modules, module);
@@ -97,7 +97,7 @@ static uint32_t path_in(struct fv_transcript *t, struct fv_numbers *paths, struc
     uint32_t id = node ? fv_numbers_get(paths, node) : 0;
     while (depth--) {
         const struct fv_node *n = &nodes[t->way[depth]];
-        const struct fv_path_record r = { id, module_id(t, n->module), n->offset };
+        const struct fv_path_record r = { id, fv_transcript_add_module(t, n->module), n->offset };
 
         fv_bytes_put(records, &r, sizeof(r));
         id = ++*count;

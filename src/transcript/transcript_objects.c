@@ -32,6 +32,16 @@ uint32_t fv_transcript_object_of(struct fv_transcript *t, unsigned kind, uint32_
     return i + 1;
 }
 
+void fv_transcript_name(struct fv_transcript *t, uint32_t object, uint32_t module)
+{
+    struct fv_sync_object *o = &t->together->objects[object - 1].record;
+
+    if (module == FV_NONE || o->flags & FV_SYNC_STATIC)
+        return;
+    o->module = fv_transcript_add_module(t, module);
+    o->flags |= o->module != FV_MODULE_UNKNOWN ? FV_SYNC_STATIC : 0;
+}
+
 struct fv_sync_record *fv_transcript_operate(struct fv_transcript *t, const struct fv_transcript_operation *o)
 {
     struct fv_transcript_threads *w = t->together;
@@ -43,15 +53,16 @@ struct fv_sync_record *fv_transcript_operate(struct fv_transcript *t, const stru
                     }){ o->object, o->slot, o->node, (uint8_t)o->kind, (uint8_t)o->operation, 0 });
     struct fv_sync_record *r = &s->record;
 
-    if (!r->acquired) {
+    if (!r->acquired && !r->failed) {
         r->object = o->object;
         r->thread = o->slot;
         r->path = fv_transcript_path(t, o->node);
         r->kind = (uint8_t)o->kind;
         r->operation = (uint8_t)o->operation;
     }
-    r->acquired++;
-    r->contended += o->contended;
+    r->acquired += !o->failed;
+    r->failed += o->failed;
+    r->contended += o->contended && !o->failed;
     if (o->contended) {
         unsigned bucket = fv_log2_bucket(o->waited >> FV_TIME_SHIFT);
 

@@ -117,6 +117,8 @@ struct fv_transcript {
 };
 
 /* transcript_file.c */
+/* The number of a module in the file, which it is added to. */
+uint32_t fv_transcript_add_module(struct fv_transcript *t, uint32_t module);
 uint32_t fv_transcript_path(struct fv_transcript *t, uint32_t node);
 /* In the call tree of a thread's samples. */
 uint32_t fv_transcript_sample_path(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t node);

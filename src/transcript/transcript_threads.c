@@ -19,15 +19,33 @@ static void add_wait(struct fv_transcript *t, uint32_t slot, unsigned kind, uint
     f->in_mpi += t->threads[slot].call.is_open ? ticks : 0;
 }
 
-/* Which lock it is, by the function that it is waited for with. */
-static unsigned kind_of_lock(const struct fv_transcript *t, uint32_t function, bool is_omp)
-{
-    const char *name = function < t->merge->defs.function_count ? t->merge->defs.functions[function].name : "";
+/* What is done in a function that threads wait in. */
+struct doing {
+    unsigned kind, operation; /* enum fv_sync_kind, 0: it is not known; enum fv_sync_operation */
+};
 
-    return is_omp                                 ? FV_SYNC_OMP
-           : !strncmp(name, "pthread_rwlock", 14) ? FV_SYNC_RWLOCK
-           : !strncmp(name, "pthread_spin", 12)   ? FV_SYNC_SPIN
-                                                  : FV_SYNC_MUTEX;
+static struct doing find_doing(const char *name)
+{
+    for (unsigned call = 0; call < FV_THREAD_CALLS; call++) {
+        const char *of = fv_thread_call_name(call);
+
+        if (of && !strcmp(of, name))
+            return (struct doing){ call & 15u, call >> 4 };
+    }
+    return (struct doing){ 0 };
+}
+
+static struct doing doing_of(const struct fv_transcript *t, uint32_t function)
+{
+    const struct fv_defs *d = &t->merge->defs;
+    struct fv_transcript_doing *of = function < d->function_count ? &t->together->doings[function] : NULL;
+
+    if (of && !of->is_known) {
+        struct doing found = find_doing(d->functions[function].name);
+
+        *of = (struct fv_transcript_doing){ true, (uint8_t)found.kind, (uint8_t)found.operation };
+    }
+    return of ? (struct doing){ of->kind, of->operation } : (struct doing){ 0 };
 }
 
 static unsigned kind_of_wait(unsigned wait)
@@ -52,46 +70,109 @@ static void barrier(struct fv_transcript *t, uint32_t slot, const struct fv_reco
     fv_transcript_member_waited(t, slot, m->sent, ticks - m->received - m->sent);
 }
 
-/* A lock is acquired next. */
+/* The module that names what is waited for; FV_NONE: it has no name. */
+static uint32_t module_that_names(const struct fv_transcript *t, const struct fv_record *m)
+{
+    return m->aux ? t->merge->defs.tree.nodes[m->aux].module : FV_NONE;
+}
+
+/* Of `m`, which acquires a lock or enters where it is waited for. `kind`: as it seems. */
+static uint32_t object_of(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, uint32_t lock,
+                          unsigned *kind, uint64_t ticks)
+{
+    bool is_key = *kind == FV_SYNC_RWLOCK || *kind == FV_SYNC_SPIN; /* one that is not known yet is a mutex */
+    uint32_t object =
+        fv_transcript_object_of(t, is_key ? FV_SYNC_MUTEX : *kind, lock, FV_NONE, m->context, slot, ticks);
+
+    fv_transcript_name(t, object, module_that_names(t, m));
+    if (is_key || m->tag)
+        t->together->objects[object - 1].record.kind = (uint8_t)(m->tag ? m->tag : *kind);
+    *kind = t->together->objects[object - 1].record.kind;
+    return object;
+}
+
+/* It waited for the lock in vain. */
+static void give_up(struct fv_transcript *t, uint32_t slot, uint64_t ticks)
+{
+    struct fv_transcript_follow *f = &t->together->follow[slot];
+    unsigned kind = f->is_omp ? FV_SYNC_OMP : doing_of(t, f->function).kind;
+    const struct fv_record *enter = &f->awaited;
+
+    if (!f->is_pending)
+        return;
+    f->is_pending = false;
+    uint32_t object = object_of(t, slot, enter, f->lock, &kind, ticks);
+    fv_transcript_operate(t, &(struct fv_transcript_operation){ kind, doing_of(t, f->function).operation, object, slot,
+                                                                enter->context, .waited = f->pending, .contended = true,
+                                                                .failed = true });
+}
+
+/* What is waited for otherwise, or met without waiting: a barrier, if one came last. */
+static void wait_for(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, unsigned kind, uint64_t ticks)
+{
+    struct fv_transcript_follow *f = &t->together->follow[slot];
+    uint32_t lock = f->enter.peer - t->merge->defs.ranks[t->rank].first_object;
+    unsigned operation = doing_of(t, m->ref).operation;
+    uint32_t object = object_of(t, slot, &f->enter, lock, &kind, ticks);
+    struct fv_sync_record *r = fv_transcript_operate(
+        t, &(struct fv_transcript_operation){ kind, operation ? operation : FV_SYNC_WAIT, object, slot,
+                                              f->enter.context, .waited = m->sent, .contended = m->op });
+
+    r->last += !m->op && kind == FV_SYNC_BARRIER;
+    f->returns = kind == FV_SYNC_COND;
+}
+
+/* A lock is acquired next, if it is. */
 static void waited(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, uint64_t ticks)
 {
     struct fv_transcript_follow *f = &t->together->follow[slot];
-    const struct fv_record *enter = &f->enter;
+    struct doing doing = doing_of(t, m->ref);
     bool is_lock = m->op == FV_TW_LOCK || m->op == FV_TW_OMP_LOCK;
-    unsigned kind = m->op == FV_TW_LOCK ? kind_of_lock(t, m->ref, false) : kind_of_wait(m->op);
+    unsigned kind = m->op == FV_TW_LOCK && doing.kind ? doing.kind : kind_of_wait(m->op);
 
+    give_up(t, slot, ticks);
     if (kind)
         add_wait(t, slot, kind, m->sent);
-    if (!m->op || m->op == FV_TW_OMP_BARRIER) {
+    if (m->op ? m->op == FV_TW_OMP_BARRIER : doing.kind == FV_SYNC_OMP) {
         barrier(t, slot, m, ticks);
         return;
     }
     fv_transcript_member_waited(t, slot, m->sent, 0);
+    if (!is_lock) {
+        if (kind || doing.kind)
+            wait_for(t, slot, m, kind ? kind : doing.kind, ticks);
+        return;
+    }
+    f->awaited = f->enter;
+    f->lock = f->enter.peer - t->merge->defs.ranks[t->rank].first_object;
     f->function = m->ref;
-    f->is_pending = is_lock;
+    f->is_omp = m->op == FV_TW_OMP_LOCK;
+    f->is_pending = true;
     f->pending = m->sent;
-    if (!is_lock && kind)
-        fv_transcript_operate(t, &(struct fv_transcript_operation){
-                                     kind, FV_SYNC_WAIT,
-                                     fv_transcript_object_of(t, kind, 0, FV_NONE, enter->context, slot, ticks), slot,
-                                     enter->context, .waited = m->sent, .contended = true });
 }
 
+/* pthread_cond_wait() takes its lock again, which is no operation of its own. */
 static void acquire(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, uint64_t ticks)
 {
     struct fv_transcript_follow *f = &t->together->follow[slot];
-    unsigned kind = kind_of_lock(t, f->is_pending ? f->function : FV_NONE, m->op);
     uint32_t lock = m->ref - t->merge->defs.ranks[t->rank].first_object;
-    uint32_t object =
-        fv_transcript_object_of(t, m->op ? FV_SYNC_OMP : FV_SYNC_MUTEX, lock, FV_NONE, m->context, slot, ticks);
 
-    if (kind != FV_SYNC_OMP && kind != FV_SYNC_MUTEX)
-        t->together->objects[object - 1].record.kind = (uint8_t)kind;
-    kind = t->together->objects[object - 1].record.kind;
-    fv_transcript_operate(t, &(struct fv_transcript_operation){ kind, FV_SYNC_LOCK, object, slot, m->context,
-                                                                .waited = f->is_pending ? f->pending : 0,
-                                                                .contended = f->is_pending });
-    f->is_pending = false;
+    if (f->is_pending && f->lock && f->lock != lock)
+        give_up(t, slot, ticks);
+    struct doing doing = f->is_pending ? doing_of(t, f->function) : (struct doing){ 0 };
+    unsigned kind = m->op ? FV_SYNC_OMP : doing.kind ? doing.kind : FV_SYNC_MUTEX;
+    uint32_t object = object_of(t, slot, m, lock, &kind, ticks);
+    const struct fv_transcript_operation o = { kind,
+                                               doing.operation ? doing.operation : FV_SYNC_LOCK,
+                                               object,
+                                               slot,
+                                               f->is_pending ? f->awaited.context : m->context,
+                                               .waited = f->is_pending ? f->pending : 0,
+                                               .contended = f->is_pending };
+
+    if (!f->returns)
+        fv_transcript_operate(t, &o);
+    f->returns = f->is_pending = false;
 }
 
 /* ---- lives ---- */
@@ -190,6 +271,7 @@ void fv_transcript_together(struct fv_transcript *t, uint32_t slot, const struct
     if (!t->together) {
         t->together = fv_xcalloc(1, sizeof(*t->together));
         t->together->follow = fv_xcalloc((size_t)t->thread_count + 1, sizeof(*t->together->follow));
+        t->together->doings = fv_xcalloc(t->merge->defs.function_count + 1, sizeof(*t->together->doings));
     }
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_INSTANCE:
@@ -255,6 +337,8 @@ void fv_transcript_together_close(struct fv_transcript *t)
 
     if (!w)
         return;
+    for (uint32_t slot = 0; slot < t->thread_count; slot++)
+        give_up(t, slot, t->threads[slot].record.end);
     fv_transcript_teams_close(t);
     put_waits(t);
     put_lives(t);
@@ -266,6 +350,7 @@ void fv_transcript_together_close(struct fv_transcript *t)
     fv_index_release(&w->sync_index);
     fv_pendings_release(&w->births);
     free(w->follow);
+    free(w->doings);
     free(w->objects);
     free(w->syncs);
     free(w->lives);

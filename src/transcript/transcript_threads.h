@@ -65,9 +65,12 @@ struct fv_transcript_follow {
     uint64_t waited[FV_SYNC_KINDS], in_mpi;
     uint64_t all; /* sum of `waited` */
     struct fv_record enter;
-    uint64_t pending;  /* ticks that it waited for the lock that it acquires next, ... */
-    bool is_pending;   /* ... if it did */
-    uint32_t function; /* that it waits in */
+    struct fv_record awaited; /* where it began to wait for the lock that it acquires next, ... */
+    uint64_t pending;         /* ... ticks that it waited, ... */
+    bool is_pending;          /* ... if it did; ... */
+    bool is_omp;
+    uint32_t lock, function; /* ... the lock, 0: not known; that it waited in */
+    bool returns;            /* a lock is taken again, behind waiting for a condition */
     struct fv_transcript_place {
         uint32_t team, member;
     } * places; /* teams that it is in, outermost first */
@@ -80,6 +83,10 @@ struct fv_transcript_follow {
 
 struct fv_transcript_threads {
     struct fv_transcript_follow *follow; /* by slot */
+    struct fv_transcript_doing {
+        bool is_known;
+        uint8_t kind, operation; /* enum fv_sync_kind, 0: none; enum fv_sync_operation */
+    } * doings;                  /* what a function does, by its number */
     struct fv_transcript_object *objects;
     size_t object_count, object_room;
     struct fv_index object_index;
@@ -109,11 +116,13 @@ struct fv_transcript_threads {
 struct fv_transcript_operation {
     uint32_t kind, operation, object, slot, node;
     uint64_t waited;
-    bool contended;
+    bool contended, failed;
 };
 struct fv_sync_record *fv_transcript_operate(struct fv_transcript *t, const struct fv_transcript_operation *operation);
 /* Its id in the file, where a call path has it; else FV_MODULE_UNKNOWN. */
 uint32_t fv_transcript_module(struct fv_transcript *t, uint32_t module);
+/* The module names the object, whichever thread uses it first; FV_NONE: nothing does. */
+void fv_transcript_name(struct fv_transcript *t, uint32_t object, uint32_t module);
 /* The number of an object. */
 uint32_t fv_transcript_object_of(struct fv_transcript *t, unsigned kind, uint32_t lock, uint32_t module, uint32_t node,
                                  uint32_t slot, uint64_t ticks);

@@ -19,6 +19,9 @@ enum fv_json_ranks fv_json_ranks_default(const struct fv_profile *view);
  * speedscope's JSON (https://www.speedscope.app/file-format-schema.json). -FV_EIO: errno tells. */
 int fv_view_folded(const struct fv_profile *view, FILE *out);
 int fv_view_speedscope(const struct fv_profile *view, FILE *out);
+/* A profile for pprof, compressed; a profile as callgrind's for KCachegrind. -FV_EIO: errno tells. */
+int fv_view_pprof(const struct fv_profile *view, FILE *out);
+int fv_view_callgrind(const struct fv_profile *view, FILE *out);
 
 #define FV_PAGE_BYTES ((size_t)20 << 20)
 struct fv_page_options {

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Documents are plain English, by share/doc/style.md. Guides are short, and all documents together; share/doc/index.md
-names each guide."""
+names each guide. Documents that README.md and the index name are links."""
 import fnmatch
 import glob
 import os
+import re
 import subprocess
 import sys
 
@@ -64,7 +65,20 @@ def guides(tap):
         equal('longer', {n: count for n, count in words.items() if count > GUIDE_MOST}, {})
     with tap.test('index.md names each guide'):
         index = read('share/doc/index.md')
-        equal('not named', sorted(n for n in names - NO_GUIDES if '| {} |'.format(n) not in index), [])
+        equal('not named', sorted(n for n in names - NO_GUIDES if '| [{0}]({0}) |'.format(n) not in index), [])
+
+
+def links(tap):
+    """Who reads these on a forge goes on by a click."""
+    for name in ('README.md', 'share/doc/index.md'):
+        with tap.test('{}: documents are links, and links lead to files'.format(name)):
+            text = re.sub(r'^```.*?^```', '', read(name), flags=re.S | re.M)
+            to = re.findall(r'\]\((?!https?:)([^)#]+)[^)]*\)', text)
+            here = os.path.join(SOURCE, os.path.dirname(name))
+            check(len(to) > 25, '{} links', len(to))
+            equal('lead nowhere', [n for n in to if not os.path.exists(os.path.join(here, n))], [])
+            plain = re.sub(r'!?\[[^]]*\]\([^)]*\)', '', text)
+            equal('no links', re.findall(r'[\w./-]+\.md\b|\b[A-Z]{6,}\.\w+', plain), [])
 
 
 def written():
@@ -97,6 +111,7 @@ def all_words(tap):
 def main():
     tap = harness.Tap()
     guides(tap)
+    links(tap)
     all_words(tap)
     for name in documents():
         with tap.test(name):

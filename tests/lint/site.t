@@ -86,6 +86,11 @@ def judge(tap, folder):
             equal(name, sorted(i for i in set(page.ids) if page.ids.count(i) > 1), [])
             with open(os.path.join(folder, name), encoding='utf-8') as f:
                 equal(name, len(re.findall('<h1', f.read())), 1)
+    with tap.test('of man pages only what stands for a word is emphasised'):
+        for name in pages:
+            if name.startswith('share/man/'):
+                with open(os.path.join(folder, name), encoding='utf-8') as f:
+                    equal(name, re.findall(r'<i>[^<]*(?:--[a-z]|\[FVMPI_)[^<]*</i>', f.read()), [])
     with tap.test('a guide that is named in the text is a link'):
         names = {os.path.basename(n) for n in sources if n.startswith('share/doc/')}
         for name, page in pages.items():

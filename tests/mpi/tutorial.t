@@ -32,6 +32,7 @@ def tools(mpi):
     """A folder whose mpicc, mpifort and mpiexec are this MPI's, and fvmpi is the build's."""
     folder = harness.scratch('bin')
     programs = {'mpicc': [mpi.cc], 'mpifort': [mpi.fc], 'mpiexec': [mpi.exec] + mpi.options, 'fvmpi': [harness.FVMPI]}
+    programs['fvunify'] = [os.path.join(harness.BUILD, 'fvunify')]
     for name, command in programs.items():
         path = os.path.join(folder, name)
         with open(path, 'w') as f:
@@ -92,6 +93,13 @@ def judge(folder, said):
     )
     check('react' in first_lines(said['slow']), '{}', said['slow'])
     check(lost['even']['react'] < 0.5 * lost['slow']['react'], 'react() still: {}', lost)
+    late = findings(folder, 'packed')
+    if not any(f['name'] in ('noise', 'no_processor') for f in late):
+        check(
+            any(f['name'] == 'late_rank' and f['rank'] == 0 and re.search(PLANTED['packed'], f['text']) for f in late),
+            'draw() or save() on rank 0: {}',
+            late,
+        )
     for mended in ('packed', 'fast'):
         check(
             not any(f['name'] == 'small_messages' for f in findings(folder, mended)),
@@ -102,6 +110,7 @@ def judge(folder, said):
 
 def main():
     tap = harness.Tap()
+    harness.needs_fvunify(tap)
     for mpi in harness.an_mpi(tap):
         for fortran in (False, True):
             if fortran and not harness.all_cases():

@@ -19,8 +19,9 @@ import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(HERE + '/../harness')
+sys.path += [HERE + '/../harness', HERE + '/../threads']
 import harness
+import threads
 from report import check, equal, plainly
 
 FVUNIFY = os.path.join(harness.BUILD, 'fvunify')
@@ -487,6 +488,34 @@ def of_threads(tap, archives):
                 near(construct, works[construct]['time_s'], seconds)
 
 
+def waits_of(locks):
+    """Seconds by what is waited for, how, and where; and operations that waited, of locks that are acquired."""
+    found, counts = {}, {}
+    for lock, site in ((lock, site) for lock in locks for site in lock['sites'] if site['wait_s']):
+        key = lock['kind'], lock['name'], site['operation'], site['path'][0]['function']
+        found[key] = found.get(key, 0) + site['wait_s']
+        if lock['kind'] in ('mutex', 'rwlock', 'spin'):
+            counts[key] = counts.get(key, 0) + site['contended_count'] + site['failed_count']
+    return found, counts
+
+
+def own_threads(tap):
+    with tap.test('threads of our own archive: what they wait for, by its name, and where'):
+        run = threads.record([threads.build('known.c')], '--trace', '--threads=on', '--sample=off').ended(0)
+        harness.run([FVUNIFY, '-q', run.directory]).ended(0)
+        anchor = os.path.join(run.directory, 'traces.otf2')
+        (one, times), (other, again) = (waits_of(report_of(path)['locks']) for path in (run.directory, anchor))
+        check(len(one) > 20, '{}', one)
+        alike('waits', other, one)
+        alike('times', again, times)
+        names = lambda data: {(w['kind'], w['function'], w['lock_name']) for w in data['threads']['waits']}
+        with open(os.path.join(run.directory, 'analysis.json')) as f:
+            first = json.load(f)
+        again = analyse(anchor, '-q').data
+        equal('kinds', again['threads']['kinds'], first['threads']['kinds'])
+        equal('analysis', sorted(names(again)), sorted(names(first)))
+
+
 def report_of(path):
     return plainly(harness.valid(harness.run([harness.FVMPI, 'report', path, '--json', '-']).ended(0).out))
 
@@ -568,9 +597,9 @@ def main():
         equal('order', inner[:2], ['culprit_p2p', 'culprit_coll'])
         check(abs(late['culprit_p2p'] + late['culprit_coll'] - late['nap']) < 0.002, '{}', late)
     with tap.test('threads: kinds, who waits, and for whom'):
-        threads = analyse(archives.anchor('scorep-omp'), '-q').data['threads']
-        equal('kinds', [k['kind'] for k in threads['kinds']], ['omp_lock', 'omp_barrier'])
-        rows = threads['ranks'][0]['threads']
+        found = analyse(archives.anchor('scorep-omp'), '-q').data['threads']
+        equal('kinds', [k['kind'] for k in found['kinds']], ['omp_lock', 'omp_barrier'])
+        rows = found['ranks'][0]['threads']
         check(
             rows[3]['caused_s'] == max(row['caused_s'] for row in rows), '{}', rows
         )  # its part of the loop is largest
@@ -593,6 +622,7 @@ def main():
     oddities(tap, archives)
     reported(tap, archives)
     of_threads(tap, archives)
+    own_threads(tap)
     extremes(tap)
     threads_together(tap)
     places_of_files(tap, archives)

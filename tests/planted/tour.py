@@ -159,7 +159,7 @@ def write_readme(reports, said):
         first = '```\n' + reports['imbalance'].replace(experiment('imbalance'), 'exp') + '\n```'
         text = re.sub(r'```\ncompute .*?```', lambda m: first, text, flags=re.S)
     for name, words in said.items():
-        short = '; '.join(words.split('; ')[:2])
+        short = '. '.join('; '.join(words.split('; ')[:2]).split('. ')[:2])
         text = re.sub(r'^(\| {}\b[^|]*\| )[^|]*( \|)$'.format(name), lambda m: m[1] + short + m[2], text, flags=re.M)
     with open(README, 'w', encoding='utf-8') as f:
         f.write(text)

@@ -281,6 +281,19 @@ static void may_have_been_stopped(void **state)
     }
 }
 
+/* Where it is outside of MPI for longest, a rank may hardly be blocked. */
+static void is_blocked_elsewhere(void **state)
+{
+    struct fv_rank ranks[2] = { { .off = { .blocked = 115, .blocked_s = 0.08 } } };
+    struct fv_model model = { .ranks = ranks, .rank_count = 2 };
+    struct fv_region region = { .max_rank = 0 };
+    char words[200];
+
+    (void)state;
+    assert_string_equal(fv_blocked_words(&model, 0, &region, words),
+                        "was blocked for 0 s of that, 0 times (80.0 ms in all): it sleeps, or does I/O");
+}
+
 /* Who starts programs waits for them. */
 static void why_it_is_blocked(void **state)
 {
@@ -607,6 +620,7 @@ int main(void)
         cmocka_unit_test(what_is_next),
         cmocka_unit_test(why_it_is_blocked),
         cmocka_unit_test(may_have_been_stopped),
+        cmocka_unit_test(is_blocked_elsewhere),
         cmocka_unit_test(disturbed_teams_are_not_judged),
         cmocka_unit_test(killed_ranks_had_no_processor),
         cmocka_unit_test(what_disturbs),

@@ -18,84 +18,86 @@ const struct fv_finding_def fv_finding_defs[] = {
     { FV_FINDING_DISTURBED, "Noisy run",
       "Ranks were runnable but had no processor. Lost: the time that they, or other threads of theirs, were "
       "runnable, in MPI and outside.",
-      fv_find_no_processor },
+      fv_find_no_processor, "ranks noise_ranks other_processes" },
     { "noise", "Noise",
       "Ranks were preempted on a node that has a processor for each of them. Lost: ranks times how much earlier "
       "collective calls for which all wait would have begun without that, or the time that ranks were preempted, if "
       "that is more.",
-      fv_find_noise },
+      fv_find_noise, "noise noise_ranks noise_projection" },
     { "late_rank", "Late rank",
       "By the trace: ranks that were slow made others wait. Lost: the waiting that the trace puts down to them.",
-      fv_find_late_ranks },
+      fv_find_late_ranks, "culprits late_procedures region_procedures waiting_by_rank" },
     { FV_NO_PROGRESS, "Messages without progress",
       "By the trace: ranks had posted their messages, or their part of a non-blocking operation, and computed; MPI "
       "moved them only in their next call, for which others waited. Lost: the waiting that the trace puts down to "
       "that computing.",
-      fv_find_withheld_progress },
+      fv_find_withheld_progress, "culprits late_procedures wait_kinds" },
     { "blocked_rank", "Blocked rank",
       "A rank is outside of MPI longest because it had no work for its processor: it slept, or did I/O, and did not "
       "wait for its own threads. Lost: what the other ranks are shorter outside of MPI than it.",
-      fv_find_blocked_rank },
+      fv_find_blocked_rank, "regions_by_rank ranks" },
     { "load_imbalance", "Load imbalance",
       "Ranks compute for different times, in their main threads or in others that these wait for. Lost: what the "
       "other ranks compute less than the one that computes longest.",
-      fv_find_imbalance },
+      fv_find_imbalance, "regions_by_rank cpu_procedures_by_thread ranks" },
     { "instruction_balance", "Cause of the imbalance",
       "The rank that is outside of MPI longest has more work (instructions), or slower work (fewer of them per cycle). "
       "Needs instructions counted on all ranks (--counters), and one thread that does the work of a rank. Lost: "
       "no time of its own, it is that of load_imbalance.",
-      fv_find_instruction_balance },
+      fv_find_instruction_balance, "counter_ranks regions_by_rank" },
     { "small_messages", "Many small messages",
       "Messages of up to 1 KiB are so many that their latency counts, and larger ones take little time. Lost: the "
       "time in the calls that send, receive and wait for them. The text says if ranks may as well take turns to "
       "compute, which makes them wait, too.",
-      fv_find_small_messages },
+      fv_find_small_messages, "message_sizes site_sizes mpi_functions" },
     { "contended_lock", "Contended lock",
-      "Threads wait for a lock. Lost: its share of the threads' time, of the ranks' time.", fv_find_contended_lock },
+      "Threads wait for a lock. Lost: its share of the threads' time, of the ranks' time.", fv_find_contended_lock,
+      "locks lock_sites lock_waits" },
     { "idle_workers", "Idle workers",
       "Workers, which are threads that the program made, wait for work, on a condition or a semaphore that others "
       "signal. Lost: as for contended_lock.",
-      fv_find_idle_workers },
+      fv_find_idle_workers, "lock_sites phases threads" },
     { "thread_imbalance", "Imbalance of threads",
       "Threads of an OpenMP region work for different times. Lost: what the longest of a team works more than the "
       "mean of it.",
-      fv_find_thread_imbalance },
+      fv_find_thread_imbalance, "phases phases_by_rank worksharing" },
     { "rare_slow_calls", "Rare slow calls",
       "A few calls of a function take long, its others are short. Lost: CPU time of the long ones outside of MPI, by "
       "clock samples, less what as many others take. If several threads of a rank have some, the one with most counts.",
-      fv_find_rare_slow_calls },
+      fv_find_rare_slow_calls, "sampled_totals sampled_total_by_thread sampled_instances" },
     { "varying_function", "Varying function",
       "A function's calls take different times. Lost: what its calls take longer than the median of those measured "
       "on the same call path, of its CPU time; of each rank as for rare_slow_calls.",
-      fv_find_varying_function },
+      fv_find_varying_function, "sampled_totals sampled_functions sampled_instances" },
     { "unexplained_waiting", "Waiting without a known cause",
       "At least a tenth of the ranks' time is waiting that no other finding explains: where, and which pattern sums "
       "over the run have. Lost: that waiting.",
-      fv_find_waiting },
+      fv_find_waiting, "callsites callsites_by_rank wait_kinds" },
     { "startup", "Start and end",
       "MPI_Init and MPI_Finalize take much of a short run. Lost: the time in them, but for waiting in MPI_Finalize "
       "for ranks that come late.",
-      fv_find_startup },
+      fv_find_startup, "mpi_functions ranks" },
     { "growing_memory", "Growing memory",
-      "The peak of a rank's memory grew in the second half of the run as it did before. Lost: no time.",
-      fv_find_memory },
+      "The peak of a rank's memory grew in the second half of the run as it did before. Lost: no time.", fv_find_memory,
+      "ranks memory_series" },
     { "far_memory", "Memory on another NUMA node",
       "Most of a thread's stack, or of the heap that it uses, is on another NUMA node than its processor (--memory). "
       "Lost: not known.",
-      fv_find_far_memory },
+      fv_find_far_memory, "memory_places" },
     { "allocator", "Time in the allocator",
       "By the time of some of its calls (--memory) the allocator takes much of the ranks' time. Lost: that time; of "
       "several threads of a rank their part of it.",
-      fv_find_allocator },
+      fv_find_allocator, "memory_functions memory" },
     { "file_io", "Time in file functions",
       "Functions for files (--io) take much of the ranks' time, outside of MPI, and no other finding has it. Lost: "
       "the time in them; of several threads of a rank their part of it.",
-      fv_find_files },
+      fv_find_files, "io io_files io_ranks" },
     { "own_cost", "Overhead of fvmpi",
       "fvmpi itself took at least a tenth of the CPU time, by clock samples or by what it measures of itself, most "
       "often because very short functions are instrumented. All times include this. Lost: that CPU time.",
-      fv_find_own_cost },
-    { "no_symbols", "No function names", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols },
+      fv_find_own_cost, "ranks instrumented" },
+    { "no_symbols", "No function names", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols,
+      "problems" },
 };
 const size_t fv_finding_def_count = sizeof(fv_finding_defs) / sizeof(*fv_finding_defs);
 

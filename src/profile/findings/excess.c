@@ -395,16 +395,19 @@ static bool may_be_stopped(const struct fv_off_processor *off)
 
 char *fv_blocked_words(const struct fv_model *m, uint32_t rank, const struct fv_region *region, char out[200])
 {
-    const struct fv_off_processor *off = region && region->max_rank == rank ? &region->off : &m->ranks[rank].off;
+    const struct fv_off_processor *all = &m->ranks[rank].off;
+    const struct fv_off_processor *off = region && region->max_rank == rank ? &region->off : all;
     double blocked, preempted, own = off_more(m, rank, &blocked, &preempted) ? own_more(m, rank) : NAN;
     const bool awaits_own = own > MOST * blocked;
     const char *why = awaits_own ? "waits for its other threads, which compute"
                                  : blocked_why(own > PART * blocked, m->ranks[rank].has_children);
-    char seconds[FV_WORD], times[FV_WORD];
+    char seconds[FV_WORD], times[FV_WORD], in_all[80] = "";
 
+    if (off->blocked_s < MOST * all->blocked_s) /* the rank is longest there, and is blocked elsewhere */
+        snprintf(in_all, sizeof(in_all), " (%s in all)", fv_words_seconds(all->blocked_s, seconds));
     if (fv_off_is_known(off))
-        snprintf(out, 200, "was blocked for %s of that, %s time%s: it %s", fv_words_seconds(off->blocked_s, seconds),
-                 fv_words_count(off->blocked, times), fv_words_s(off->blocked), why);
+        snprintf(out, 200, "was blocked for %s of that, %s time%s%s: it %s", fv_words_seconds(off->blocked_s, seconds),
+                 fv_words_count(off->blocked, times), fv_words_s(off->blocked), in_all, why);
     else
         snprintf(out, 200, "mostly had no work for its processor: it %s", why);
     if (!awaits_own && may_be_stopped(off))

@@ -160,6 +160,16 @@ const char *fv_findings_order(const struct fv_findings *f)
                         : "of the machine, largest loss first, in time of all ranks";
 }
 
+char *fv_finding_id(const struct fv_findings *f, const struct fv_finding *finding, char out[FV_FINDING_ID])
+{
+    size_t number = 1;
+
+    for (const struct fv_finding *other = f->items; other < finding; other++)
+        number += other->def == finding->def;
+    snprintf(out, FV_FINDING_ID, number > 1 ? "%s.%zu" : "%s", finding->def->name, number);
+    return out;
+}
+
 const struct fv_finding *fv_findings_named(const struct fv_findings *f, const char *name)
 {
     for (size_t i = 0; i < f->count; i++)

@@ -34,6 +34,7 @@ struct fv_finding_def {
     const char *title; /* before its text: "Load imbalance" */
     const char *doc;   /* what it is, and how its seconds are counted */
     void (*find)(const struct fv_profile *profile, struct fv_findings *findings);
+    const char *tables; /* where its numbers stand (relation.h), with blanks between them; the most important first */
 };
 extern const struct fv_finding_def fv_finding_defs[];
 extern const size_t fv_finding_def_count;
@@ -75,6 +76,10 @@ char *fv_findings_rest(const struct fv_profile *profile, char *out, size_t bytes
 char *fv_findings_rest_short(const struct fv_profile *profile, char *out, size_t bytes);
 /* By what they are in order, for a heading. */
 const char *fv_findings_order(const struct fv_findings *findings);
+/* What names it among the findings of a run, each time that it is reported: its name, and behind the first of a name a
+ * number: "late_rank.2". Returns out. */
+#define FV_FINDING_ID 64
+char *fv_finding_id(const struct fv_findings *findings, const struct fv_finding *finding, char out[FV_FINDING_ID]);
 /* The largest of a name; NULL: there is none. */
 const struct fv_finding *fv_findings_named(const struct fv_findings *findings, const char *name);
 

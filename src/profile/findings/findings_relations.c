@@ -73,7 +73,17 @@ static void get_place(void *subject, const void *row, const struct fv_column_def
     }
 }
 
+static void get_id(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+
+    v->text = fv_finding_id(t->profile->findings, row, t->text);
+}
+
 static const struct fv_column_def columns[] = {
+    { "finding_id", "id", "",
+      "What names the finding in this run (fvmpi explain): its name, from the second of a name on with a number.",
+      FV_GET(FV_TYPE_TEXT, get_id) },
     { "name", "finding", "", "Name of the finding; fvmpi-report(1) has the catalogue.", FV_GET(FV_TYPE_TEXT, get_name),
       .words = names },
     { "title", "title", "", "Title of the finding, in words.", FV_GET(FV_TYPE_TEXT, get_title) },

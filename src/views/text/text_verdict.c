@@ -56,24 +56,23 @@ static bool has_open_calls(const struct fv_model *m)
 }
 
 /* Of a program without MPI: there are no parts of its time, unless threads were watched. */
-static void put_serial_verdict(const struct fv_page *p, const struct fv_profile *v)
+static char *serial_words(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
-    char elapsed[FV_WORD], cpu[FV_WORD], waited[500], text[800];
+    char elapsed[FV_WORD], cpu[FV_WORD], waited[500];
     double cpu_s = 0;
 
     for (size_t i = 0; i < m->rank_count; i++)
         cpu_s += m->ranks[i].cpu_s;
-    snprintf(text, sizeof(text), "%selapsed %s", m->ranks[0].state == FV_RANK_KILLED ? "killed; " : "",
+    snprintf(out, bytes, "%selapsed %s", m->ranks[0].state == FV_RANK_KILLED ? "killed; " : "",
              fv_words_seconds(m->elapsed_s, elapsed));
     if (isfinite(cpu_s))
-        fv_words_add(text, sizeof(text), ", CPU time %s", fv_words_seconds(cpu_s, cpu));
+        fv_words_add(out, bytes, ", CPU time %s", fv_words_seconds(cpu_s, cpu));
     else if (fv_model_samples(m)->cpu_s > 0)
-        fv_words_add(text, sizeof(text), ", CPU time %s (by samples)",
-                     fv_words_seconds(fv_model_samples(m)->cpu_s, cpu));
+        fv_words_add(out, bytes, ", CPU time %s (by samples)", fv_words_seconds(fv_model_samples(m)->cpu_s, cpu));
     if (fv_model_locks(m)->recorded)
-        fv_words_add(text, sizeof(text), "; %s", fv_text_threads_waited(v, waited, sizeof(waited)));
-    fv_page_item(p, FV_BOLD, 0, "%s", text);
+        fv_words_add(out, bytes, "; %s", fv_text_threads_waited(v, waited, sizeof(waited)));
+    return out;
 }
 
 /* ", 12.3 % transfer and overhead": what a trace does not explain as waiting. Empty: nothing is known of that. */
@@ -106,28 +105,41 @@ static char *waiting_part(const struct fv_model *m, char out[FV_TEXT_WAITING])
     return fv_text_waiting_part(e->wait_s, e->mpi_s, FV_WAIT_EXACT, remark, out);
 }
 
+/* Of main threads: neither computing nor in MPI. */
+static double for_threads_s(const struct fv_model *m)
+{
+    return fmin(fv_model_locks(m)->main_s, m->efficiency.compute_s);
+}
+
+/* "compute 51.8 %, MPI 48.2 %, of which ..." */
+static char *parts_words(const struct fv_model *m, char *out, size_t bytes)
+{
+    const struct fv_efficiency *e = &m->efficiency;
+    const double threads_s = for_threads_s(m);
+    char compute[FV_WORD], threads[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], told[60] = "", transfer[60];
+
+    if (threads_s > TOLD * e->total_s)
+        snprintf(told, sizeof(told), "waiting for threads %s, ", fv_words_percent(threads_s, e->total_s, threads));
+    snprintf(out, bytes, "compute %s, %sMPI %s, %s%s", fv_words_percent(e->compute_s - threads_s, e->total_s, compute),
+             told, fv_words_percent(e->mpi_s, e->total_s, mpi), waiting_part(m, wait), transfer_part(m, transfer));
+    return out;
+}
+
 static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
     const struct fv_efficiency *e = &m->efficiency;
-    double threads_s = fmin(fv_model_locks(m)->main_s, e->compute_s); /* of main threads: neither computing nor in
-                                                                       * MPI */
-    char compute[FV_WORD], threads[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500], told[60] = "",
-                                                                                               transfer[60];
+    const double threads_s = for_threads_s(m);
+    char waited[500], text[1000];
 
     if (fv_text_serial(m)) {
-        put_serial_verdict(p, v);
+        fv_page_item(p, FV_BOLD, 0, "%s", serial_words(v, text, sizeof(text)));
         return;
     }
     if (m->shown_threads)
         return;
-    fv_words_percent(e->compute_s - threads_s, e->total_s, compute);
-    fv_words_percent(e->mpi_s, e->total_s, mpi);
-    if (threads_s > TOLD * e->total_s)
-        snprintf(told, sizeof(told), "waiting for threads %s, ", fv_words_percent(threads_s, e->total_s, threads));
     if (e->total_s > 0)
-        fv_page_item(p, FV_BOLD, 0, "compute %s, %sMPI %s, %s%s", compute, told, mpi, waiting_part(m, wait),
-                     transfer_part(m, transfer));
+        fv_page_item(p, FV_BOLD, 0, "%s", parts_words(m, text, sizeof(text)));
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
     put_bar(p, (const double[PARTS]){ e->compute_s - threads_s, threads_s, e->mpi_s - e->wait_s, e->wait_s });
@@ -144,6 +156,22 @@ static void put_disturbed(const struct fv_page *p, const struct fv_profile *v)
         return;
     fv_page_item(p, FV_RED, 0, "noisy run: %s", f->text);
     fv_page_item(p, FV_RED, 4, "-> %s", f->next);
+}
+
+char *fv_text_verdict_words(const struct fv_profile *v, char *out, size_t bytes)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_finding *disturbed = fv_findings_named(v->findings, FV_FINDING_DISTURBED);
+    char end[3000], parts[1000];
+
+    snprintf(out, bytes, "%s", fv_end_words(v, end, sizeof(end)));
+    if (disturbed)
+        fv_words_add(out, bytes, "%snoisy run: %s", *out ? "\n" : "", disturbed->text);
+    fv_words_add(out, bytes, "%s%s", *out ? "\n" : "",
+                 fv_text_serial(m)           ? serial_words(v, parts, sizeof(parts))
+                 : m->efficiency.total_s > 0 ? parts_words(m, parts, sizeof(parts))
+                                             : "nothing was recorded");
+    return out;
 }
 
 void fv_text_verdict(const struct fv_page *p, const struct fv_profile *v)

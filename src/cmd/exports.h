@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What fvmpi report writes for other people's tools: a row is an option that names a file. */
+#ifndef FV_CMD_EXPORTS_H
+#define FV_CMD_EXPORTS_H
+
+#include "cmd/output.h"
+#include "views/views.h"
+
+#include <getopt.h>
+
+/* Of a profile: X(ID, option, samples: it holds nothing else, writer, what it is). */
+#define FV_EXPORTS(X)                                                                          \
+    X(BADGE, "badge", false, fv_view_badge, "parallel efficiency as a small picture (SVG)")    \
+    X(FOLDED, "folded", true, fv_view_folded,                                                  \
+      "after --sample: stacks with their samples, one a line, for flame graphs")               \
+    X(SPEEDSCOPE, "speedscope", true, fv_view_speedscope, "the same for speedscope.app")       \
+    X(PPROF, "pprof", true, fv_view_pprof, "the same for pprof; ranks and threads are labels") \
+    X(CALLGRIND, "callgrind", true, fv_view_callgrind, "the same for KCachegrind")
+
+enum fv_export {
+#define FV_EXPORT(id, option, samples, write, about) FV_EXPORT_##id,
+    FV_EXPORTS(FV_EXPORT)
+#undef FV_EXPORT
+        FV_EXPORT_PERFETTO, /* of a trace */
+    FV_EXPORT_COUNT
+};
+enum { FV_OPT_EXPORT = 640 }; /* and enum fv_export */
+
+struct fv_exports {
+    const char *paths[FV_EXPORT_COUNT]; /* NULL: not asked for */
+};
+
+/* For the table of options of a command, and for its usage. */
+#define FV_EXPORT_OPTION(id, option, samples, write, about) \
+    { option, required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_##id },
+#define FV_EXPORT_OPTIONS                                                       \
+    FV_EXPORTS(FV_EXPORT_OPTION)                                                \
+    {                                                                           \
+        "perfetto", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_PERFETTO \
+    }
+#define FV_EXPORT_LINE(id, option, samples, write, about) "  --" option " FILE  write " about "\n"
+#define FV_EXPORT_USAGE        \
+    FV_EXPORTS(FV_EXPORT_LINE) \
+    "  --perfetto FILE  after --trace, or of an archive: write all of the trace for ui.perfetto.dev\n"
+
+/* Takes an option with its value; false: it is none of these. */
+bool fv_export_option(int option, const char *path, struct fv_exports *exports);
+/* The first option that is asked for; NULL: none is. */
+const char *fv_exports_any(const struct fv_exports *exports);
+/* For fv_output_check(). How many. */
+size_t fv_exports_files(const struct fv_exports *exports, struct fv_output_file out[FV_EXPORT_COUNT]);
+/* Those of a profile; that of a trace: an experiment directory or an archive. 0, or the error, which was logged. */
+int fv_exports_write(const struct fv_exports *exports, const struct fv_profile *profile);
+int fv_exports_write_trace(const struct fv_exports *exports, const char *trace);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The timeline of a trace (timeline/timeline.h): made once, by fvunify, of rank files or of an archive, and kept beside
+ * them. */
+#ifndef FV_CMD_TIMELINES_H
+#define FV_CMD_TIMELINES_H
+
+#include "timeline/timeline_read.h"
+
+#include <limits.h>
+
+struct fv_trace_timeline {
+    const char *trace; /* experiment directory or archive */
+    uint64_t source;   /* what the trace is, by its files */
+    char place[PATH_MAX], file[PATH_MAX + 16];
+    struct fv_timeline_file timeline;
+};
+
+/* Has logged when it fails. */
+bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace);
+/* The trace is another one now, such as while it is written. */
+bool fv_trace_timeline_is_old(const struct fv_trace_timeline *t);
+void fv_trace_timeline_close(struct fv_trace_timeline *t);
+
+#endif

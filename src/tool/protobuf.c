@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/protobuf.h"
+#include "tool/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum form { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
+#define VARINT_BYTES 10 /* at most */
+
+static uint8_t *room(struct fv_protobuf *b, size_t bytes)
+{
+    FV_GROW(b->data, b->room, b->count + bytes);
+    return b->data + b->count;
+}
+
+static void put_varint(struct fv_protobuf *b, uint64_t value)
+{
+    uint8_t *at = room(b, VARINT_BYTES);
+
+    for (; value >= 0x80; value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    b->count = (size_t)(at - b->data);
+}
+
+static void put_key(struct fv_protobuf *b, uint32_t field, enum form form)
+{
+    put_varint(b, (uint64_t)field << 3 | form);
+}
+
+static void put_bytes(struct fv_protobuf *b, const void *bytes, size_t count)
+{
+    if (count)
+        memcpy(room(b, count), bytes, count);
+    b->count += count;
+}
+
+void fv_protobuf_unsigned(struct fv_protobuf *b, uint32_t field, uint64_t value)
+{
+    put_key(b, field, VARINT);
+    put_varint(b, value);
+}
+
+void fv_protobuf_fixed64(struct fv_protobuf *b, uint32_t field, uint64_t value)
+{
+    put_key(b, field, FIXED64);
+    for (unsigned i = 0; i < 8; i++)
+        put_bytes(b, &(uint8_t){ (uint8_t)(value >> (8 * i)) }, 1);
+}
+
+void fv_protobuf_double(struct fv_protobuf *b, uint32_t field, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    fv_protobuf_fixed64(b, field, bits);
+}
+
+/* Bytes of the character at `text`; 0: it is none. */
+static size_t character(const uint8_t *text)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t bytes = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 : *text >> 4 == 14 ? 3 : *text >> 3 == 30 ? 4 : 0;
+    uint32_t code = bytes == 1 ? *text : bytes ? *text & (0x7fu >> bytes) : 0;
+
+    for (size_t i = 1; i < bytes; i++) {
+        if (text[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (text[i] & 0x3f);
+    }
+    return bytes && code >= least[bytes] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? bytes : 0;
+}
+
+void fv_protobuf_text(struct fv_protobuf *b, uint32_t field, const char *text)
+{
+    size_t begin = fv_protobuf_begin(b, field);
+
+    for (const uint8_t *at = (const uint8_t *)text; *at;) {
+        size_t bytes = character(at);
+
+        if (bytes)
+            put_bytes(b, at, bytes);
+        else
+            put_bytes(b, "\xef\xbf\xbd", 3);
+        at += bytes ? bytes : 1;
+    }
+    fv_protobuf_end(b, begin);
+}
+
+void fv_protobuf_packed(struct fv_protobuf *b, uint32_t field, const uint64_t *values, size_t count)
+{
+    size_t begin = fv_protobuf_begin(b, field);
+
+    for (size_t i = 0; i < count; i++)
+        put_varint(b, values[i]);
+    fv_protobuf_end(b, begin);
+}
+
+/* One byte is left for the length, which is enough for most. */
+size_t fv_protobuf_begin(struct fv_protobuf *b, uint32_t field)
+{
+    put_key(b, field, LENGTH);
+    put_bytes(b, "", 1);
+    return b->count;
+}
+
+void fv_protobuf_end(struct fv_protobuf *b, size_t begin)
+{
+    size_t length = b->count - begin, more = 0;
+
+    for (size_t rest = length >> 7; rest; rest >>= 7)
+        more++;
+    room(b, more);
+    if (more)
+        memmove(b->data + begin + more, b->data + begin, length);
+    b->count = begin - 1;
+    put_varint(b, length);
+    b->count += length;
+}
+
+void fv_protobuf_release(struct fv_protobuf *b)
+{
+    free(b->data);
+    *b = (struct fv_protobuf){ 0 };
+}
