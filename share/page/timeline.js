@@ -139,7 +139,7 @@ class Timeline {
       (leftOut.calls
         ? " The longest calls of each rank; " +
           count(leftOut.calls) +
-          " shorter ones are left out; fvunify and Vampir show all."
+          " shorter ones are left out; fvmpi view shows all."
         : "") +
       (leftOut.messages ? " The largest messages; " + count(leftOut.messages) + " others are left out." : "") +
       (leftOut.samples ? " Of the samples " + count(leftOut.samples) + " are left out; others represent them." : "") +

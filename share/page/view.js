@@ -9,61 +9,6 @@ const NAMES_WIDE = 120,
   NAMED_ROW = 18 /* from here on rows show their slices */,
   MOST_LINES = 500;
 
-const viewToken = new URLSearchParams(location.search).get("token") || "";
-
-/* `body`: what is posted. */
-async function ask(path, values, body) {
-  const answer = await fetch(
-    path + "?" + new URLSearchParams({ ...values, token: viewToken }),
-    body === undefined ? {} : { method: "POST", body },
-  );
-
-  if (!answer.ok) throw new Error((await answer.text()).trim());
-  return answer;
-}
-const askJson = async (path, values) => (await ask(path, values)).json();
-
-async function loadAbout() {
-  const about = await askJson("about", {});
-
-  about.rows = about.rows.map(([rank, thread, host, depth]) => ({ rank, thread, host, depth }));
-  about.regions = about.regions.map(([name, of, file, count, ns], number) => ({
-    number,
-    name,
-    class: of,
-    file,
-    count,
-    ns,
-  }));
-  return about;
-}
-
-/* Arrays as the server lays them out. */
-async function loadTiles({ from, to, count, first, merge, text }) {
-  const lines = text.split(";").length,
-    data = await (await ask("tiles", { from, to, count }, text)).arrayBuffer(),
-    all = lines * count;
-
-  return {
-    ...{ from, to, count, first, merge, lines, all },
-    regions: new Uint32Array(data, 0, all),
-    regionParts: new Uint8Array(data, 4 * all, all),
-    waits: new Uint8Array(data, 5 * all, all),
-    parts: new Uint8Array(data, 6 * all),
-  };
-}
-
-async function loadSlices(row, from, to, least) {
-  const { slices, left_out } = await askJson("slices", { row, from, to, least });
-
-  return {
-    leftOut: left_out,
-    slices: slices
-      .map(slice => callOf([...slice.slice(0, 8), row, slice[8]]))
-      .sort((a, b) => a.depth - b.depth || a.begin - b.begin),
-  };
-}
-
 /* Does one thing after the other, and of those that come meanwhile only the last. */
 class Latest {
   constructor(does) {
@@ -100,24 +45,33 @@ function tellLoads(more) {
 }
 
 class View {
-  constructor(about) {
+  /* id: of the picture; others are compared with this one, below it. */
+  constructor(trace, about, id = "picture") {
+    this.trace = trace;
     this.about = about;
     this.palette = new Palette(about);
+    this.all = [this];
     Object.assign(this, { from: 0, to: about.span_ns, firstRow: 0, rowTall: 24, top: AXIS_TALL, wide: 800, tall: 400 });
     this.tiles = this.whole = this.selected = this.hovered = null;
     this.slices = new Map();
     this.messages = { messages: [], left_out: 0 };
     this.showsMessages = true;
-    this.canvas = make("canvas", { id: "picture", tabindex: "0", role: "img", "aria-label": "Timeline of all rows" });
+    this.canvas = make("canvas", { id, tabindex: "0", role: "img", "aria-label": "Timeline of all rows" });
     this.map = make("canvas", {
       id: "map",
       role: "img",
       "aria-label": "The whole run; the part that is shown is marked",
     });
-    this.told = make("p", { id: "told", class: "note", role: "status", "aria-live": "polite" });
+    this.told = make("p", {
+      id: id === "picture" ? "told" : "told-" + id,
+      class: "note",
+      role: "status",
+      "aria-live": "polite",
+    });
     this.rows = new Rows(this);
     this.overlays = new Overlays(this);
     this.charts = new Charts(this);
+    this.radar = new Radar(this);
     this.details = new Details(this);
     this.loads = new Latest(() => this.load());
     this.readAddress();
@@ -142,6 +96,20 @@ class View {
   get rowsShown() {
     return Math.min(this.rows.lines.length, Math.ceil((this.tall - this.top) / this.rowTall) + 1);
   }
+  /* Moments that can be shown; and the part of them that this trace has and is in view, null: none. */
+  get bounds() {
+    return { from: 0, to: this.about.span_ns };
+  }
+  get seen() {
+    const from = Math.max(this.from, 0),
+      to = Math.min(this.to, this.about.span_ns);
+
+    return to > from ? { from, to } : null;
+  }
+  /* What the times at the axis are of. */
+  get axis() {
+    return this;
+  }
   get merge() {
     return Math.max(1, Math.ceil(LEAST_ROW / this.rowTall));
   }
@@ -161,17 +129,25 @@ class View {
     this.rowTall = Math.min(Math.max((this.tall - this.top) / this.rows.lines.length, 0.05), 60);
   }
   go(from, to, firstRow = this.firstRow, rowTall = this.rowTall) {
-    const span = this.about.span_ns,
-      width = Math.min(Math.max(to - from, 20), span),
-      begin = Math.min(Math.max(from, 0), span - width),
-      shown = (this.tall - this.top) / rowTall;
+    const { bounds } = this,
+      width = Math.min(Math.max(to - from, 20), bounds.to - bounds.from),
+      begin = Math.min(Math.max(from, bounds.from), bounds.to - width);
 
-    this.isFit = this.isFit && firstRow === this.firstRow && rowTall === this.rowTall;
+    this.placeRows(firstRow, rowTall);
     this.from = begin;
     this.to = begin + width;
+    this.changed();
+  }
+  placeRows(firstRow, rowTall) {
+    const shown = (this.tall - this.top) / rowTall;
+
+    this.isFit = this.isFit && firstRow === this.firstRow && rowTall === this.rowTall;
     this.rowTall = rowTall;
     this.firstRow = Math.min(Math.max(firstRow, 0), Math.max(this.rows.lines.length - shown, 0));
-    this.changed();
+  }
+  goToAll() {
+    this.all.forEach(view => view.fitRows());
+    this.go(this.bounds.from, this.bounds.to);
   }
   zoom(factor, at = (this.from + this.to) / 2) {
     this.go(at - (at - this.from) * factor, at + (this.to - at) * factor);
@@ -193,9 +169,13 @@ class View {
       this.writePlace();
       this.bench.age();
     }, 200);
-    this.draw();
-    this.loads.ask();
+    for (const view of this.all) {
+      view.follow();
+      view.draw();
+      view.loads.ask();
+    }
   }
+  follow() {}
   writePlace() {
     address.place = [
       Math.round(this.from) + "-" + Math.round(this.to),
@@ -252,64 +232,57 @@ class View {
     );
   }
   async goToLongest(region, window) {
-    const { calls } = await askJson("calls", { ...window, region, count: 1 });
+    const { calls } = await this.trace.calls({ ...window, region, count: 1 });
 
-    if (calls.length) this.goToCall(callOf(calls[0]));
+    if (calls.length) this.goToCall(calls[0]);
   }
 
   /* ---- what is looked at ---- */
 
   async load() {
-    const { from, to } = this,
-      merge = this.merge,
+    const { seen, merge } = this,
       first = Math.floor(Math.floor(this.firstRow) / merge) * merge,
-      lines = Math.min(this.rowsShown + merge, this.rows.lines.length - first),
-      count = Math.max(64, Math.min(Math.round(this.wide), 4096));
+      lines = Math.min(this.rowsShown + merge, this.rows.lines.length - first);
 
-    if (lines <= 0) {
+    if (lines <= 0 || !seen) {
       this.tiles = null;
       this.slices = new Map();
+      this.messages = { messages: [], left_out: 0 };
+      this.overlays.clear();
       this.draw();
+      this.tell();
       return;
     }
-    this.tiles = await loadTiles({ from, to, count, first, merge, text: this.rows.text(first, lines, merge) });
+    const { from, to } = seen,
+      pixel = (this.to - this.from) / this.wide,
+      count = Math.max(64, Math.min(Math.round((to - from) / pixel), 4096));
+    this.tiles = await this.trace.tiles({ from, to, count, first, merge, text: this.rows.text(first, lines, merge) });
+    if (this.charts) await this.radar.load(this.tiles);
     this.draw();
-    this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines));
+    this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines), seen, pixel);
     this.messages =
-      this.showsMessages && this.about.messages ? await this.loadMessages(from, to) : { messages: [], left_out: 0 };
-    await this.overlays.load(from, to, (to - from) / this.wide);
-    await this.charts.load(from, to, count);
+      this.showsMessages && this.about.messages ? await this.trace.messages(from, to) : { messages: [], left_out: 0 };
+    await this.overlays.load(from, to, pixel);
+    if (this.charts) await this.charts.load(from, to, count);
     this.draw();
     this.tell();
     this.rows.showNote();
   }
   /* Of lines that are tall enough, and one row each. */
-  async loadOpenRows(lines) {
-    const { from, to } = this,
-      slices = new Map();
+  async loadOpenRows(lines, { from, to }, pixel) {
+    const slices = new Map();
 
     if (this.rowTall >= NAMED_ROW)
       for (const { group, rows } of lines)
-        if (!group) slices.set(rows[0], await loadSlices(rows[0], from, to, Math.floor((to - from) / this.wide / 2)));
+        if (!group) slices.set(rows[0], await this.trace.slices(rows[0], from, to, Math.floor(pixel / 2)));
     return slices;
   }
-  async loadMessages(from, to) {
-    const { messages, left_out } = await askJson("messages", { from, to });
-
-    return {
-      left_out,
-      messages: messages.map(([sent, received, source, target, size, tag]) => ({
-        sent,
-        received,
-        from: source,
-        to: target,
-        bytes: size,
-        tag,
-      })),
-    };
-  }
   tell() {
-    const words = ["shown: " + seconds((this.to - this.from) / 1e9) + " from " + seconds(this.from / 1e9)],
+    const words = [
+        this.seen
+          ? "shown: " + seconds((this.to - this.from) / 1e9) + " from " + seconds(this.from / 1e9)
+          : "nothing of this trace is then",
+      ],
       leftOut = [...this.slices.values()].reduce((sum, { leftOut: n }) => sum + n, 0);
 
     if (this.merge > 1) words.push("more rows than there is room for: each line is the mean of " + this.merge);
@@ -338,8 +311,8 @@ class View {
   }
   paint() {
     this.paintOn(context(this.canvas));
-    this.paintMap();
-    this.charts.paint();
+    if (this.all[0] === this) this.paintMap();
+    if (this.charts) this.charts.paint();
   }
   paintOn(c) {
     const { picture } = c,
@@ -354,14 +327,16 @@ class View {
     picture.beginPath();
     picture.rect(0, 0, this.wide, this.tall);
     picture.clip();
-    paintGrid(picture, this, this.palette);
-    if (this.tiles) (c.isVector ? paintTiles : drawTiles)(picture, this.tiles, this, this.palette);
+    paintGrid(picture, this.axis, this.palette);
+    const isRadar = this.charts && this.radar.isOn && this.radar.data;
+    if (isRadar) this.radar.paint(picture, c.isVector);
+    else if (this.tiles) (c.isVector ? paintTiles : drawTiles)(picture, this.tiles, this, this.palette);
     for (const [row, { slices }] of this.slices)
-      if (slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
+      if (!isRadar && slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
     if (this.messages.messages.length && this.messages.messages.length + this.messages.left_out <= MOST_LINES)
       paintMessages(picture, this.messages.messages, this, this.palette);
     this.overlays.paint(picture, this.palette);
-    paintAxis(picture, this, this.palette);
+    paintAxis(picture, this.axis, this.palette);
     this.overlays.paintLabels(picture, this.palette);
     if (this.drag) {
       picture.fillStyle = this.palette.accent;
@@ -377,27 +352,37 @@ class View {
     picture.restore();
     paintLineNames(picture, this, this.palette);
   }
+  /* Each trace has a part of the height. */
   paintMap() {
     const c = context(this.map),
-      rows = this.about.rows.length,
-      span = this.about.span_ns,
-      view = {
-        about: this.about,
-        top: 0,
-        wide: c.wide - NAMES_WIDE,
-        tall: c.tall,
-        rowTall: c.tall / rows,
-        x: ns => (ns / span) * (c.wide - NAMES_WIDE),
-        y: row => (row * c.tall) / rows,
-      };
+      { bounds } = this,
+      wide = c.wide - NAMES_WIDE,
+      x = ns => ((ns - bounds.from) / (bounds.to - bounds.from)) * wide,
+      part = c.tall / this.all.length;
 
     c.picture.fillStyle = this.palette.raised;
     c.picture.fillRect(0, 0, c.wide, c.tall);
     c.picture.translate(NAMES_WIDE, 0);
-    if (this.whole) drawTiles(c.picture, this.whole, view, this.palette);
+    this.all.forEach((of, i) => {
+      const tall = part - (i + 1 < this.all.length ? 2 : 0),
+        rowTall = tall / of.about.rows.length;
+
+      if (of.whole)
+        drawTiles(
+          c.picture,
+          of.whole,
+          {
+            about: of.about,
+            rowTall,
+            x: ns => x(ns + this.from - of.from),
+            y: row => part * i + row * rowTall,
+          },
+          of.palette,
+        );
+    });
     c.picture.strokeStyle = this.palette.accent;
     c.picture.lineWidth = 2;
-    c.picture.strokeRect(view.x(this.from), 1, Math.max(view.x(this.to) - view.x(this.from), 2), c.tall - 2);
+    c.picture.strokeRect(x(this.from), 1, Math.max(x(this.to) - x(this.from), 2), c.tall - 2);
   }
 
   /* ---- what is pointed at ---- */
@@ -419,10 +404,69 @@ class View {
     return here.find(slice => slice.depth === depth) || here[here.length - 1];
   }
   select(slice) {
-    this.selected = slice;
-    this.overlays.select(slice);
-    this.draw();
-    this.details.show(slice);
+    for (const view of this.all) {
+      view.selected = view === this ? slice : null;
+      view.overlays.select(view.selected);
+      view.draw();
+    }
+    this.details.show(slice, this);
+  }
+}
+
+/* A trace that is compared, below the first one. Its times are its own: `shift` later they are those of the first one, which has the place, the axis and
+ * the panels. */
+class SecondView extends View {
+  constructor(trace, about, main) {
+    super(trace, about, "second");
+    this.main = main;
+    this.shift = 0;
+    this.all = main.all = [main, this];
+    this.charts = null; /* they are of the first trace */
+    this.details = main.details;
+    this.overlays.shows = main.overlays.shows;
+    Object.defineProperty(main, "bounds", { get: () => this.bothBounds() });
+    this.align = new Alignment(this);
+    this.follow();
+  }
+
+  bothBounds() {
+    const { shift } = this;
+
+    return {
+      from: Math.min(0, shift),
+      to: Math.max(this.main.about.span_ns, this.about.span_ns + shift),
+    };
+  }
+  get bounds() {
+    const { from, to } = this.bothBounds();
+
+    return { from: from - this.shift, to: to - this.shift };
+  }
+  get axis() {
+    return { ...gridOf(this.main), x: ns => this.x(ns - this.shift), wide: this.wide, top: this.top, tall: this.tall };
+  }
+  readAddress() {
+    this.isFit = true;
+  }
+  writePlace() {}
+  follow() {
+    this.from = this.main.from - this.shift;
+    this.to = this.main.to - this.shift;
+    this.showsMessages = this.main.showsMessages;
+  }
+  changed() {
+    this.main.changed();
+  }
+  go(from, to, firstRow = this.firstRow, rowTall = this.rowTall) {
+    this.placeRows(firstRow, rowTall);
+    this.main.go(from + this.shift, to + this.shift);
+  }
+  goToAll() {
+    this.main.goToAll();
+  }
+  setShift(shift) {
+    this.shift = shift;
+    this.main.go(this.main.from, this.main.to);
   }
 }
 

@@ -111,10 +111,10 @@ class ColourDialog {
   }
   changed() {
     colourRules.keep();
-    this.view.palette = new Palette(this.view.about);
+    this.view.all.forEach(view => (view.palette = new Palette(view.about)));
     this.view.legend.replaceWith((this.view.legend = legendOf(this.view)));
     this.view.bench.age();
-    this.view.draw();
+    this.view.all.forEach(view => view.draw());
   }
   draw() {
     this.list.replaceChildren(...colourRules.all.map((rule, i) => this.line(rule, i)));

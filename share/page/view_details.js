@@ -15,19 +15,19 @@ class Details {
 
   async load() {} /* what was clicked on stays */
 
-  async show(slice) {
+  async show(slice, view) {
     if (!slice) return;
-    const { view } = this,
-      { about } = view,
+    const { about } = view,
       region = about.regions[slice.region],
       row = about.rows[slice.row],
       lines = [
+        view.all.length > 1 ? about.title : null,
         rowName(row) + " on " + row.host,
         nanoseconds(slice.ns) + " from " + tick(slice.begin, 1),
         slice.sampled ? "by samples of the CPU clock" : null,
         slice.wait ? "waited for " + nanoseconds(slice.wait) : null,
       ],
-      path = slice.context === null ? [] : (await askJson("path", { context: slice.context })).path;
+      path = slice.context === null ? [] : (await view.trace.json("path", { context: slice.context })).path;
 
     if (view.selected !== slice) return;
     this.place.replaceChildren(
@@ -44,7 +44,7 @@ class Details {
             type: "button",
             onclick: () => {
               selection.choose(slice.region);
-              view.bench.show("find", true);
+              this.view.bench.show("find", true);
             },
           },
           "find its calls",

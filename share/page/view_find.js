@@ -191,8 +191,7 @@ class Find {
       this.show(this.text.value.trim() ? "No function has such a name." : "Type a name, or choose a function.");
       return;
     }
-    const answer = await askJson("calls", asked);
-    this.found = { ...answer, calls: answer.calls.map(callOf) };
+    this.found = await this.view.trace.calls(asked);
     this.show();
   }
   show(words = null) {
@@ -237,8 +236,9 @@ class Find {
     const from = selected ? selected.begin : this.view.from,
       around = by > 0 ? { from: from + 1, order: ORDERS.earliest } : { to: Math.max(from, 1), order: ORDERS.latest };
     if (this.where.value === "seen") Object.assign(asked, { from: 0, to: this.view.about.span_ns });
-    const { calls } = await askJson("calls", { ...asked, ...around, count: 1 }),
-      [next] = calls.map(callOf);
+    const {
+      calls: [next],
+    } = await this.view.trace.calls({ ...asked, ...around, count: 1 });
 
     if (!next) {
       this.note.textContent = by > 0 ? "There is no later one." : "There is no earlier one.";
@@ -302,16 +302,3 @@ class Find {
     if (bars.length) c.fillText("most: " + count(most) + " (logarithmic); drag to choose", 4, 2);
   }
 }
-
-const callOf = ([begin, ns, wait, region, depth, context, cause, sampled, row, together]) => ({
-  isTogether: together === 1,
-  begin,
-  ns,
-  wait,
-  region,
-  depth,
-  context,
-  cause,
-  sampled,
-  row,
-});

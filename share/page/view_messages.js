@@ -101,7 +101,7 @@ class Messages {
   }
 
   async load() {
-    const { merge, groups, sizes, cells } = await askJson("traffic", windowOf(this.view));
+    const { merge, groups, sizes, cells } = await this.view.trace.json("traffic", windowOf(this.view));
 
     this.traffic = {
       merge,

@@ -10,11 +10,14 @@ class Overlays {
   constructor(view) {
     this.view = view;
     this.shows = { waits: address.get("waits") !== "no", path: address.get("path") === "yes" };
+    this.clear();
+    this.chain = [];
+    this.members = null;
+  }
+  clear() {
     this.blocked = { calls: [], left_out: 0 };
     this.critical = { stretches: [], left_out: 0 };
     this.labels = { labels: [], left_out: 0 };
-    this.chain = [];
-    this.members = null;
   }
 
   toggle(name) {
@@ -24,30 +27,31 @@ class Overlays {
   }
 
   async load(from, to, pixel) {
-    const none = { calls: [], stretches: [], left_out: 0 },
+    const { trace } = this.view,
+      none = { calls: [], stretches: [], left_out: 0 },
       least = Math.floor(4 * pixel);
 
-    this.blocked = this.shows.waits ? await askJson("blocked", { from, to, least, count: MOST_WAITS }) : none;
-    this.blocked.calls = this.blocked.calls.map(linkOf);
-    this.critical = this.shows.path ? await askJson("critical", { from, to, least: Math.floor(pixel / 2) }) : none;
-    this.labels = await askJson("labels", { from, to });
+    this.blocked = this.shows.waits ? await trace.links("blocked", { from, to, least, count: MOST_WAITS }) : none;
+    this.critical = this.shows.path ? await trace.json("critical", { from, to, least: Math.floor(pixel / 2) }) : none;
+    this.labels = await trace.json("labels", { from, to });
   }
   /* What belongs to the selected call. */
   async select(slice) {
     this.chain = [];
     this.members = null;
     if (!slice) return;
-    const { row, begin, depth } = slice;
+    const { row, begin, depth } = slice,
+      { trace } = this.view;
 
     if (slice.wait && slice.cause !== null) {
-      const { calls } = await askJson("chain", { row, begin, depth });
+      const { calls } = await trace.links("chain", { row, begin, depth });
 
-      if (this.view.selected === slice) this.chain = [slice, ...calls.map(linkOf)];
+      if (this.view.selected === slice) this.chain = [slice, ...calls];
     }
     if (slice.isTogether) {
-      const { calls, members } = await askJson("together", { row, begin, depth });
+      const found = await trace.links("together", { row, begin, depth });
 
-      if (this.view.selected === slice) this.members = { calls: calls.map(linkOf), members };
+      if (this.view.selected === slice) this.members = found;
     }
     this.view.draw();
     this.view.tell();
@@ -188,12 +192,6 @@ class Overlays {
     }
   }
 }
-
-/* As the server tells calls: see viewer/links.c. */
-const linkOf = ([row, begin, ns, wait, region, depth, context, cause, sampled, together]) => ({
-  ...{ row, begin, ns, wait, region, depth, context, cause, sampled },
-  isTogether: together === 1,
-});
 
 const OVERLAY_COMMANDS = [
   ["x", "arrows from waits to who caused them, on and off", { x: view => view.overlays.toggle("waits") }],

@@ -23,7 +23,7 @@ const VIEW_KEYS = [
     },
   ],
   ["+, -", "taller, smaller rows", { "+": view => view.tallerRows(1.3), "-": view => view.tallerRows(1 / 1.3) }],
-  ["f", "all of the run, all rows", { f: view => (view.fitRows(), view.go(0, view.about.span_ns)) }],
+  ["f", "all of the run, all rows", { f: view => view.goToAll() }],
   ["m", "messages on, off", { m: view => ((view.showsMessages = !view.showsMessages), view.changed()) }],
 ];
 
@@ -70,11 +70,12 @@ function takeMouse(view) {
     else if (drag && Math.abs(x - drag.x) > 4) view.go(view.at(Math.min(x, drag.x)), view.at(Math.max(x, drag.x)));
     else view.select(view.sliceAt(x, y));
   });
+}
+function takeMap(view) {
   view.map.addEventListener("pointerdown", event => {
-    const middle = ((event.offsetX - NAMES_WIDE) / (view.map.clientWidth - NAMES_WIDE)) * view.about.span_ns,
-      half = (view.to - view.from) / 2;
+    const { from, to } = view.bounds;
 
-    view.go(middle - half, middle + half);
+    view.goToTime(from + ((event.offsetX - NAMES_WIDE) / (view.map.clientWidth - NAMES_WIDE)) * (to - from));
   });
 }
 
@@ -142,29 +143,39 @@ function identityOf(about) {
 }
 
 async function showView() {
-  const about = await loadAbout(); /* all scripts have run then */
+  await null; /* all scripts have run then */
+  const trace = new ServedTrace(0),
+    about = await trace.about();
 
   address.read();
   colourRules.load();
   panelRows.all = address.get("rows") === "all";
   selection.about = about;
-  const view = new View(about),
+  const second = about.second === null ? null : new ServedTrace(1),
+    other = second && (await second.about());
+  if (other) about.regions = other.regions = second.join(about.regions, other.regions);
+  const view = new View(trace, about),
+    below = other && new SecondView(second, other, view),
     stage = make(
       "div",
       { class: "stage" },
       view.map,
       view.rows.bar(),
-      view.canvas,
+      make("div", { class: "pictures" }, view.canvas, ...(below ? [below.align.element, below.canvas] : [])),
       view.charts.element,
       make("div", { class: "status" }, (view.legend = legendOf(view)), view.told),
     );
 
-  document.title = about.title + " - fvmpi view";
-  document.getElementById("title").textContent = about.title;
-  document.getElementById("identity").textContent = identityOf(about);
+  const title = other ? about.title + " and " + other.title : about.title;
+  document.title = title + " - fvmpi view";
+  document.getElementById("title").textContent = title;
+  document.getElementById("identity").textContent = other
+    ? "A: " + identityOf(about) + "; B: " + identityOf(other)
+    : identityOf(about);
   document.getElementById("view").append(stage);
   view.find = new Find(view);
   const panels = [
+    ...(below ? [new Comparison(view, below)] : []),
     new Functions(view),
     new CallTree(view),
     new FlamePanel(view),
@@ -181,17 +192,45 @@ async function showView() {
   document
     .getElementById("tools")
     .append(
+      followTraces(trace),
       make("button", { type: "button", onclick: () => view.palettes.open() }, "Commands (Ctrl K)"),
       make("button", { type: "button", onclick: () => view.help.showModal() }, "Keys (?)"),
     );
   view.bench = new Bench(stage, panels);
   view.canvas.view = view;
-  takeMouse(view);
+  view.all.forEach(takeMouse);
+  takeMap(view);
   takeKeys(view);
   await startView(view);
 }
 
-async function startView(view) {
+const GROWS_MS = 5000;
+
+/* A trace that is still written: what is new is shown when that is asked for. */
+function followTraces(trace) {
+  const button = make("button", { type: "button", id: "more", hidden: true }, "more was written: show it");
+  let shown = null;
+
+  async function look() {
+    const { more, number } = await trace.json("more", {});
+
+    shown = shown === null ? number : shown;
+    button.hidden = !more;
+    if (number !== shown) location.reload();
+  }
+  button.onclick = async () => {
+    button.disabled = true;
+    button.textContent = "reading ...";
+    await trace.ask("renew", {}, "");
+    setInterval(() => look().catch(() => {}), 500);
+  };
+  setInterval(() => look().catch(() => {}), GROWS_MS);
+  look().catch(() => {});
+  return button;
+}
+
+/* All of its rows over all of its time. */
+async function loadWhole(view) {
   const rows = view.about.rows.length,
     merge = Math.max(1, Math.ceil(rows / MAP_TALL)),
     text = Array.from(
@@ -199,29 +238,40 @@ async function startView(view) {
       (_, i) => i * merge + "-" + (Math.min((i + 1) * merge, rows) - 1),
     ).join(";");
 
+  view.whole = await view.trace.tiles({ from: 0, to: view.about.span_ns, count: 512, first: 0, merge, text });
+}
+
+async function startView(view) {
   await view.charts.open();
-  view.paint();
-  if (view.isFit) view.fitRows();
-  view.whole = await loadTiles({ from: 0, to: view.about.span_ns, count: 512, first: 0, merge, text });
+  view.radar.open();
+  view.all.forEach(of => of.paint());
+  view.all.filter(of => of.isFit).forEach(of => of.fitRows());
+  for (const of of view.all) await loadWhole(of);
+  if (view.all[1]) await view.all[1].align.choose();
   if (["wait", "mpi"].includes(view.rows.sort)) await view.rows.sortBy(view.rows.sort);
-  new ResizeObserver(() => {
-    view.tall = view.canvas.clientHeight;
-    if (view.isFit) view.fitRows();
+  const sizes = new ResizeObserver(() => {
+    for (const of of view.all) {
+      of.tall = of.canvas.clientHeight;
+      if (of.isFit) of.fitRows();
+    }
     view.changed();
-  }).observe(view.canvas);
+  });
+  view.all.forEach(of => sizes.observe(of.canvas));
   addEventListener("hashchange", () => {
     address.read();
     view.readAddress();
-    view.rows.readAddress();
+    view.all.forEach(of => of.rows.readAddress());
     view.bench.fromAddress();
+    view.radar.by = address.get("colour") || "";
+    view.radar.open();
     selection.fromAddress();
     view.changed();
   });
-  selection.onChange(() => view.draw());
+  selection.onChange(() => view.all.forEach(of => of.draw()));
   selection.fromAddress();
   matchMedia("(prefers-color-scheme: dark)").addEventListener(
     "change",
-    () => ((view.palette = new Palette(view.about)), view.changed()),
+    () => (view.all.forEach(of => (of.palette = new Palette(of.about))), view.changed()),
   );
 }
 

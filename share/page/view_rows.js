@@ -143,15 +143,19 @@ class Rows {
   /* ---- what is chosen ---- */
 
   changed() {
+    this.writeAddress();
+    for (const view of this.view.all) view.rows.take(this);
+    this.view.changed();
+    this.showNote();
+  }
+  take({ sort, grouped, ranks, folded, sortedAt }) {
     const { view } = this;
 
+    Object.assign(this, { sort, grouped, ranks, folded, sortedAt });
     this.make();
-    this.writeAddress();
     view.tiles = null; /* of lines that are no more */
     view.slices = new Map();
     view.fitRows();
-    view.changed();
-    this.showNote();
   }
   toggle(group) {
     if (!this.folded.delete(group)) this.folded.add(group);
@@ -184,15 +188,19 @@ class Rows {
     this.sort = sort;
     this.sortedAt = null;
     if (sort === "wait" || sort === "mpi") {
-      const { rows } = await askJson("rows", { from, to }),
-        mpi = this.about.classes.map((of, i) => i).filter(i => MPI_CLASSES.includes(this.about.classes[i].name));
-
-      this.sums = rows.map(([wait, ...of]) => ({ wait, mpi: mpi.reduce((sum, i) => sum + of[i], 0) }));
+      for (const view of this.view.all) await view.rows.loadSums(view.seen || { from: 0, to: view.about.span_ns });
       this.sortedAt = { from, to };
     }
     this.changed();
   }
+  async loadSums({ from, to }) {
+    const { rows } = await this.view.trace.json("rows", { from, to }),
+      mpi = this.about.classes.map((of, i) => i).filter(i => MPI_CLASSES.includes(this.about.classes[i].name));
+
+    this.sums = rows.map(([wait, ...of]) => ({ wait, mpi: mpi.reduce((sum, i) => sum + of[i], 0) }));
+  }
   showNote() {
+    if (!this.note) return;
     const { sortedAt, view } = this,
       isOld = sortedAt && (sortedAt.from !== view.from || sortedAt.to !== view.to),
       left = this.about.rows.length - this.numbers.length;
@@ -245,6 +253,7 @@ class Rows {
       make("label", null, groups, " groups"),
       make("label", null, "ranks ", this.filter),
       this.view.charts.choice,
+      this.view.radar.element,
       this.again,
       this.note,
     );

@@ -107,9 +107,10 @@ function panelOf(panel, view, name, title, side) {
 
 /* What is asked for: the stretch in view, and the rows that are chosen. */
 function windowOf(view) {
-  const rows = panelRows.all ? { first: 0, rows: view.about.rows.length } : view.rowsInView;
+  const rows = panelRows.all ? { first: 0, rows: view.about.rows.length } : view.rowsInView,
+    within = ns => Math.round(Math.min(Math.max(ns, 0), view.about.span_ns));
 
-  return { from: Math.round(view.from), to: Math.round(view.to), ...rows };
+  return { from: within(view.from), to: within(view.to), ...rows };
 }
 
 /* Whether panels are of the rows in view, or of all. */

@@ -52,7 +52,7 @@ class Chart {
     const asked = this.curves.slice(0, MOST_ASKED),
       data = new Float64Array(
         await (
-          await ask("values", { from, to, count, series: asked.map(({ number }) => number).join(",") })
+          await this.view.trace.ask("values", { from, to, count, series: asked.map(({ number }) => number).join(",") })
         ).arrayBuffer(),
       );
 
@@ -229,7 +229,12 @@ class Stack {
   }
   async load(from, to) {
     if (!this.isShown) return;
-    const { slices, leftOut } = await loadSlices(this.row, from, to, Math.floor((to - from) / this.view.wide / 2));
+    const { slices, leftOut } = await this.view.trace.slices(
+      this.row,
+      from,
+      to,
+      Math.floor((to - from) / this.view.wide / 2),
+    );
 
     this.slices = slices;
     this.leftOut = leftOut;
@@ -291,7 +296,7 @@ class Charts {
     });
   }
   async open() {
-    const { series } = await askJson("series", {});
+    const { series } = await this.view.trace.json("series", {});
 
     this.all = chartsOf(series);
     this.choice.hidden = !this.all.length;

@@ -186,7 +186,7 @@ class Functions {
 
   async load() {
     const window = windowOf(this.view),
-      { regions } = await askJson("sums", window);
+      { regions } = await this.view.trace.json("sums", window);
 
     this.all = (window.to - window.from) * window.rows;
     this.rowCount = window.rows;
@@ -200,7 +200,7 @@ class Functions {
 
     this.rowsPart.hidden = region === null;
     if (region === null) return;
-    const { rows } = await askJson("shares", { ...window, region }),
+    const { rows } = await this.view.trace.json("shares", { ...window, region }),
       sums = rows.map(sumOf);
 
     for (const sum of sums) sum.mean = sum.count ? sum.whole / sum.count : null;
@@ -301,7 +301,7 @@ class Waiting {
   }
 
   async load() {
-    const { waits, left_out } = await askJson("waits", windowOf(this.view));
+    const { waits, left_out } = await this.view.trace.json("waits", windowOf(this.view));
 
     this.waits = waits.map(([region, cause, n, ns, longest]) => ({ region, cause, count: n, ns, longest }));
     this.leftOut = left_out;

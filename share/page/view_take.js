@@ -230,7 +230,7 @@ class Bookmarks {
 
   /* Those of the server, then those that it could not keep. */
   async load() {
-    const { bookmarks } = await askJson("bookmarks", {}),
+    const { bookmarks } = await this.view.trace.json("bookmarks", {}),
       places = new Set(bookmarks.map(([place]) => place));
 
     this.marks = [

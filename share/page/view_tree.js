@@ -4,7 +4,7 @@
 
 /* { name, region, time, own, wait, count, sampled, parent, children, depth, path }, as flame.js has them; s. */
 async function loadTree(view, window) {
-  const { nodes, left_out } = await askJson("tree", window),
+  const { nodes, left_out } = await view.trace.json("tree", window),
     all = [],
     root = {
       name: "all",

@@ -88,6 +88,11 @@ bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace)
     return fv_timeline_open(&t->timeline, t->file, t->source);
 }
 
+bool fv_trace_timeline_is_old(const struct fv_trace_timeline *t)
+{
+    return hash_trace(t) != t->source;
+}
+
 void fv_trace_timeline_close(struct fv_trace_timeline *t)
 {
     fv_timeline_close(&t->timeline);

@@ -19,6 +19,8 @@ struct fv_trace_timeline {
 bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace);
 /* The same, but the file is the caller's, for fv_timeline_close(). */
 bool fv_trace_timeline_of(const char *trace, struct fv_timeline_file *out);
+/* The trace is another one now, such as while it is written. */
+bool fv_trace_timeline_is_old(const struct fv_trace_timeline *t);
 void fv_trace_timeline_close(struct fv_trace_timeline *t);
 
 #endif

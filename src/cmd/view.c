@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "cmd/timelines.h"
+#include "tool/vec.h"
 #include "viewer/viewer.h"
 
 #include <signal.h>
@@ -16,10 +17,11 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: fvmpi view DIR|ARCHIVE.otf2 [options]\n"
+    "usage: fvmpi view DIR|ARCHIVE.otf2 [DIR|ARCHIVE.otf2] [options]\n"
     "Shows the trace of a run of `fvmpi run --trace`, or an OTF2 archive of any tool, on a page whose address it "
     "prints.\n"
     "All calls and functions of all ranks are there, at any zoom. Nothing of the trace is changed.\n"
+    "Two traces are compared: one below the other, with the differences of their functions.\n"
     "What the page needs is made once and kept: DIR/.fvmpi-view, ARCHIVE.fvmpi/.fvmpi-view, or the user's cache.\n"
     "The server is for this host only. The printed line says how to reach it from another host, by ssh.\n"
     "The address contains a token, which allows to read the page.\n"
@@ -29,11 +31,18 @@ static const char usage[] =
     "\n"
     "Exit status: 0 interrupted, 1 failed, 2 wrong usage.\n";
 
-enum { STRANGERS_S = 5 }; /* how often connections without the token are looked for */
+enum { STRANGERS_S = 5, LOOKS_S = 1 }; /* how often connections without the token are looked for; wishes of the page */
 
+struct viewed {
+    const char *trace;
+    struct fv_trace_timeline **timelines; /* the last one is shown; those before it may be in use */
+    size_t count, room;
+};
 struct view_run {
     struct fv_operands operands;
     size_t port; /* 0: any */
+    struct viewed traces[FV_VIEWER_TRACES];
+    size_t count;
 };
 
 static int wrong(const char *what, const char *why)
@@ -41,39 +50,103 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi view", what, why);
 }
 
+/* ---- what is shown ---- */
+
+static bool open_trace(struct viewed *r)
+{
+    struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
+
+    if (!fv_trace_timeline_open(t, r->trace)) {
+        free(t);
+        return false;
+    }
+    FV_GROW(r->timelines, r->room, r->count + 1);
+    r->timelines[r->count++] = t;
+    return true;
+}
+
+static const struct fv_trace_timeline *latest(const struct viewed *r)
+{
+    return r->timelines[r->count - 1];
+}
+
+static void close_trace(struct viewed *r)
+{
+    while (r->count) {
+        fv_trace_timeline_close(r->timelines[--r->count]);
+        free(r->timelines[r->count]);
+    }
+    free(r->timelines);
+}
+
 /* ---- until it is interrupted ---- */
 
-static int serve(const struct view_run *r, const struct fv_trace_timeline *t)
+static struct fv_viewer_trace shown(const struct viewed *r)
 {
-    const struct timespec strangers = { .tv_sec = STRANGERS_S };
+    const struct fv_trace_timeline *t = latest(r);
+
+    return (struct fv_viewer_trace){ &t->timeline, t->trace, t->place };
+}
+
+/* A trace that is still written is shown as far as it was when somebody asked for it. */
+static void renew(struct view_run *r, struct fv_viewer *viewer)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (fv_trace_timeline_is_old(latest(&r->traces[i])) && open_trace(&r->traces[i])) {
+            const struct fv_viewer_trace with = shown(&r->traces[i]);
+
+            fv_viewer_renew(viewer, i, &with);
+        }
+}
+
+static void look(struct view_run *r, struct fv_viewer *viewer, unsigned seconds)
+{
+    if (fv_viewer_is_asked(viewer))
+        renew(r, viewer);
+    if (seconds % STRANGERS_S)
+        return;
+    fv_web_close_strangers(fv_viewer_web(viewer));
+    for (size_t i = 0; i < r->count; i++)
+        if (fv_trace_timeline_is_old(latest(&r->traces[i])))
+            fv_viewer_tell_more(viewer, i);
+}
+
+static int serve(struct view_run *r)
+{
+    const struct timespec looks = { .tv_sec = LOOKS_S };
+    struct fv_viewer_trace traces[FV_VIEWER_TRACES];
     struct fv_viewer *viewer;
     sigset_t ends;
 
+    for (size_t i = 0; i < r->count; i++)
+        traces[i] = shown(&r->traces[i]);
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, NULL); /* for the server's threads as well */
     signal(SIGPIPE, SIG_IGN);
-    viewer = fv_viewer_open(&t->timeline, t->trace, t->place, (unsigned)r->port);
+    viewer = fv_viewer_open(traces, r->count, (unsigned)r->port);
     if (!viewer)
         return FV_EXIT_FAILED;
     fv_web_say_address(fv_viewer_web(viewer));
-    while (sigtimedwait(&ends, NULL, &strangers) < 0)
-        fv_web_close_strangers(fv_viewer_web(viewer));
+    for (unsigned seconds = LOOKS_S; sigtimedwait(&ends, NULL, &looks) < 0; seconds += LOOKS_S)
+        look(r, viewer, seconds);
     fv_viewer_close(viewer);
     return FV_EXIT_OK;
 }
 
-static int view(const struct view_run *r)
+static int view(struct view_run *r)
 {
-    struct fv_trace_timeline t;
+    size_t open = 0;
     int status = FV_EXIT_FAILED;
 
-    if (fv_trace_timeline_open(&t, r->operands.items[0])) {
-        status = serve(r, &t);
-        fv_trace_timeline_close(&t);
-    }
+    while (open < r->count && open_trace(&r->traces[open]))
+        open++;
+    if (open == r->count)
+        status = serve(r);
+    while (open)
+        close_trace(&r->traces[--open]);
     return status;
 }
 
@@ -106,7 +179,9 @@ int fv_cmd_view(int argc, char **argv)
 
     if (status != FV_GO_ON)
         return status;
-    if (r.operands.count > 1)
-        return wrong(r.operands.items[1], "one trace is shown at a time");
+    if (r.operands.count > FV_VIEWER_TRACES)
+        return wrong(r.operands.items[FV_VIEWER_TRACES], "two traces at most are compared");
+    for (; r.count < r.operands.count; r.count++)
+        r.traces[r.count].trace = r.operands.items[r.count];
     return view(&r);
 }

@@ -3,6 +3,7 @@
 #include "live/server.h"
 #include "base/base.h"
 #include "live/clients.h"
+#include "live/job_view.h"
 
 #if FV_MICROHTTPD
 #include "live/metrics.h"
@@ -18,6 +19,7 @@ struct fv_server {
     struct fv_live *live;
     struct fv_web_site site;
     struct fv_web *web;
+    struct fv_job_view view;
     /* under the lock of `live` */
     struct fv_client *clients;
     size_t count;
@@ -77,6 +79,39 @@ static enum MHD_Result answer_control(void *context, struct MHD_Connection *conn
     return fv_live_obey(s->live, r->body, why, sizeof(why))
                ? fv_web_say(&s->site, connection, MHD_HTTP_OK, "")
                : fv_web_say(&s->site, connection, MHD_HTTP_BAD_REQUEST, why);
+}
+
+/* ---- the job's timeline ---- */
+
+/* {"job": true, "state": "starts", "address": null} */
+static enum MHD_Result answer_timeline(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    static const char *const words[] = { "none", "starts", "starts", "serves", "ended" };
+    struct fv_server *s = context;
+    const enum fv_job_view_state state = s->view.state;
+    struct fv_jsonl out = { 0 };
+
+    (void)r;
+    fv_jsonl_text(&out, s->live->job ? "{\"job\":true,\"state\":" : "{\"job\":false,\"state\":");
+    fv_jsonl_string(&out, words[state]);
+    fv_jsonl_text(&out, ",\"address\":");
+    if (state == FV_JOB_VIEW_SERVES)
+        fv_jsonl_string(&out, s->view.address);
+    else
+        fv_jsonl_text(&out, "null");
+    fv_jsonl_text(&out, "}");
+    return fv_web_queue(&s->site, connection, MHD_HTTP_OK,
+                        fv_http.MHD_create_response_from_buffer(out.used, out.text, MHD_RESPMEM_MUST_FREE),
+                        "application/json");
+}
+
+static enum MHD_Result ask_timeline(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_server *s = context;
+
+    if (s->live->job)
+        fv_job_view_ask(&s->view);
+    return answer_timeline(context, connection, r);
 }
 
 /* ---- samples ---- */
@@ -191,9 +226,14 @@ static enum MHD_Result answer_record(void *context, struct MHD_Connection *conne
 /* ---- the server ---- */
 
 static const struct fv_web_route routes[] = {
-    { MHD_HTTP_METHOD_GET, "/", answer_page },           { MHD_HTTP_METHOD_GET, "/stream", answer_stream },
-    { MHD_HTTP_METHOD_GET, "/events", answer_events },   { MHD_HTTP_METHOD_GET, "/record", answer_record },
-    { MHD_HTTP_METHOD_GET, "/metrics", answer_metrics }, { MHD_HTTP_METHOD_POST, "/control", answer_control },
+    { MHD_HTTP_METHOD_GET, "/", answer_page },
+    { MHD_HTTP_METHOD_GET, "/stream", answer_stream },
+    { MHD_HTTP_METHOD_GET, "/events", answer_events },
+    { MHD_HTTP_METHOD_GET, "/record", answer_record },
+    { MHD_HTTP_METHOD_GET, "/metrics", answer_metrics },
+    { MHD_HTTP_METHOD_POST, "/control", answer_control },
+    { MHD_HTTP_METHOD_GET, "/timeline", answer_timeline },
+    { MHD_HTTP_METHOD_POST, "/view", ask_timeline },
 };
 
 static void wake_clients(struct fv_server *s)
@@ -220,6 +260,7 @@ int64_t fv_server_tell(struct fv_server *s)
     next = s->told_ns + (is_new ? FV_SERVER_BATCH_NS : FV_CLIENT_STATUS_NS);
     pthread_mutex_unlock(&s->live->lock);
     fv_web_close_strangers(s->web);
+    fv_job_view_go_on(&s->view, s->live->job);
     return next;
 }
 
@@ -245,6 +286,7 @@ void fv_server_close(struct fv_server *s)
     wake_clients(s);
     pthread_mutex_unlock(&s->live->lock);
     fv_web_close(s->web);
+    fv_job_view_stop(&s->view);
     free(s);
 }
 

@@ -5,6 +5,7 @@
  *     Last-Event-ID on
  *     GET /events    all that the machine has      GET /record   all that is kept, as `fvmpi record` writes it
  *     GET /metrics   OpenMetrics                   POST /control a command (live.h)
+ *     GET /timeline  JSON: whether fvmpi view serves the job's trace, and where; POST /view: it is wanted
  *
  * Each client of samples has its place in the ring and a buffer of its own: one that reads slowly is told what it
  * missed; one that reads nothing is left after a while. */

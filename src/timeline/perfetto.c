@@ -436,21 +436,16 @@ static void put_side(struct perfetto *p, const struct fv_timeline_message *m, ui
     end_packet(p);
 }
 
-static void put_messages(struct perfetto *p)
+static void put_message(void *context, const struct fv_timeline_message *m)
 {
-    const struct fv_timeline_header *h = p->t->header;
+    struct perfetto *p = context;
+    const uint64_t rows = p->t->header->rows.count;
 
-    for (uint64_t i = 0; i < h->messages.count; i++) {
-        const struct fv_timeline_message *m = &p->t->messages[i];
-
-        if (m->sent_ns >= p->to)
-            break;
-        if (m->received_ns < p->from || m->from >= h->rows.count || m->to >= h->rows.count)
-            continue;
-        p->flows++;
-        put_side(p, m, p->flows, true);
-        put_side(p, m, p->flows, false);
-    }
+    if (m->from >= rows || m->to >= rows)
+        return;
+    p->flows++;
+    put_side(p, m, p->flows, true);
+    put_side(p, m, p->flows, false);
 }
 
 static void put_value(struct perfetto *p, uint32_t series, uint64_t ns, double value)
@@ -535,7 +530,7 @@ static void put_all(struct perfetto *p)
     for (uint32_t row = 0; row < h->rows.count; row++)
         put_row(p, row, &g);
     free(g.items);
-    put_messages(p);
+    fv_timeline_messages(p->t, p->from, p->to, put_message, p);
     for (uint32_t i = 0; i < h->series.count; i++)
         put_series(p, i);
     put_labels(p);

@@ -3,7 +3,7 @@
  * looked at in any stretch of time and at any zoom without the trace. Byte order and sizes are this machine's: it is a
  * cache, made again where it does not fit.
  *
- *     header, then in any order: chunks of slices, bins, messages, and tables, which the header leads to
+ *     header, then in any order: blocks of slices and of messages, bins, and tables, which the header leads to
  *
  * Times are ns after the run's origin. A *row* is a location: a thread of a rank. A *slice* is a region that a row was
  * in, or, sampled, a function that samples found outside of all regions. Slices of a row are in chunks by the length of
@@ -35,7 +35,7 @@ enum fv_timeline_class {
 };
 
 #define FV_TIMELINE_MAGIC   "FVTIMELN"
-#define FV_TIMELINE_VERSION 2
+#define FV_TIMELINE_VERSION 3
 #define FV_TIMELINE_NONE    UINT32_MAX
 
 /* A stretch of the file: `count` of what it is of. */
@@ -49,24 +49,26 @@ struct fv_timeline_header {
     uint64_t source;            /* hash of the trace that it is of: names, sizes and times of its files */
     uint64_t span_ns;           /* all ends before */
     uint64_t file_bytes;
-    uint64_t slices, samples, bins;        /* of all rows */
-    uint64_t unmatched;                    /* sends and receives without the other end */
-    struct fv_timeline_part rows, regions; /* struct fv_timeline_row, fv_timeline_region */
-    struct fv_timeline_part chunks;        /* struct fv_timeline_chunk, by row, then by length class, then by begin */
-    struct fv_timeline_part messages;      /* struct fv_timeline_message, by the time sent */
-    struct fv_timeline_part contexts;      /* struct fv_timeline_context */
-    struct fv_timeline_part series;        /* struct fv_timeline_series */
-    struct fv_timeline_part labels;        /* struct fv_timeline_label, by time */
-    struct fv_timeline_part critical;      /* struct fv_timeline_stretch: the critical path, by time; none: no
-                                            * analysis */
-    struct fv_timeline_part comms;         /* uint32_t: of each communicator, members that have rows */
-    struct fv_timeline_part strings;       /* bytes: each ends with a NUL, and what refers to it is its offset */
+    uint64_t slices, samples, bins;         /* of all rows */
+    uint64_t messages, unmatched;           /* unmatched: sends and receives without the other end */
+    struct fv_timeline_part rows, regions;  /* struct fv_timeline_row, fv_timeline_region */
+    struct fv_timeline_part chunks;         /* struct fv_timeline_chunk, by row, then by length class, then by begin */
+    struct fv_timeline_part message_blocks; /* struct fv_timeline_message_block, by the time sent */
+    struct fv_timeline_part contexts;       /* struct fv_timeline_context */
+    struct fv_timeline_part series;         /* struct fv_timeline_series */
+    struct fv_timeline_part labels;         /* struct fv_timeline_label, by time */
+    struct fv_timeline_part critical;       /* struct fv_timeline_stretch: the critical path, by time; none: no
+                                             * analysis */
+    struct fv_timeline_part comms;          /* uint32_t: of each communicator, members that have rows */
+    struct fv_timeline_part strings;        /* bytes: each ends with a NUL, and what refers to it is its offset */
 };
 
 struct fv_timeline_row {
     uint32_t rank, thread;    /* of MPI_COMM_WORLD; slot of the rank */
     uint32_t host;            /* string */
     uint32_t levels;          /* of bins: the finest, then half as many, rounded up, ... one behind the other */
+    uint32_t classes;         /* a bit for each class that its bins have; FV_TIMELINE_WAITS: they have waits */
+    uint32_t region_bytes;    /* of the number of a region in a bin: 1, 2 or 4 */
     uint64_t bins, bin_count; /* where; of the finest, so many */
     uint32_t width;           /* log2 of a finest bin's ns */
     uint32_t depth;           /* of slices in each other, at most */
@@ -88,23 +90,42 @@ struct fv_timeline_context {
     uint32_t function, file, line; /* strings; of the call */
 };
 
-/* Of slices in varints (events.h): begin, from that of the one before; ns; region * 8 + flags: 1 sampled, 2 it waited,
- * 4 it took part in a collective operation; depth; context + 1; if it waited, ns of that, and the row that it waited
- * for + 1; if it took part, the communicator and a number that all members' calls have. */
-struct fv_timeline_chunk {
+/* Rows of varints (events.h) that are stored column by column: the bytes of each column, as varints, then the columns;
+ * all of that by zstd, if `bytes` is less than `raw`. */
+struct fv_timeline_block {
     uint64_t offset;
-    uint32_t bytes, count;
+    uint32_t bytes, raw, count, pad;
+};
+
+/* Slices: begin, from that of the one before; ns; region * 8 + flags: 1 sampled, 2 it waited, 4 it took part in a
+ * collective operation; depth; context + 1; of those that waited ns of that, and the row that it waited for, + 1 - the
+ * own row, zigzag; of those that took part the communicator and a number that all members' calls have. */
+#define FV_TIMELINE_SLICE_COLUMNS 9
+struct fv_timeline_chunk {
+    struct fv_timeline_block block;
     uint64_t begin_ns, end_ns; /* of the first one to begin; of the last one to end */
     uint32_t row, length;      /* length: log4 of the ns of its slices */
 };
 
-/* ns are in units of the level: 1 where a bin has less than 2^32 ns, else 2^(width - 32). */
-struct fv_timeline_bin {
-    uint32_t ns[FV_TIMELINE_CLASS_COUNT]; /* innermost: each moment once */
-    uint32_t wait_ns;                     /* of that: calls that waited, from the analysis */
-    uint32_t region, region_ns;           /* that has most of it, of several bins by an estimate; FV_TIMELINE_NONE */
-    uint32_t longest_ns, longest_for;     /* the longest wait that ends in it, and its row; FV_TIMELINE_NONE */
+/* Messages: sent, from that of the one before; ns until received, zigzag; bytes; from; to - from, zigzag; tag; comm. */
+#define FV_TIMELINE_MESSAGE_COLUMNS 7
+struct fv_timeline_message_block {
+    struct fv_timeline_block block;
+    uint64_t begin_ns, end_ns; /* the first one is sent, the last one is received */
 };
+#define FV_TIMELINE_COLUMNS 9       /* at most */
+#define FV_TIMELINE_RAW     1000000 /* bytes of a block, at most */
+
+/* A bin, in the file 2 bytes for each part that the row has, and the region: parts of its time in 1 / 65535, those of
+ * the innermost regions (each moment once); calls that waited, which are in these; the region that has most, of several
+ * bins by an estimate, and its part. No region: all bits are 1. */
+#define FV_TIMELINE_WAITS (1u << 31)
+#define FV_TIMELINE_WHOLE 65535
+
+static inline unsigned fv_timeline_bin_bytes(uint32_t classes, uint32_t region_bytes)
+{
+    return 2 * (unsigned)__builtin_popcount(classes) + 2 + region_bytes;
+}
 
 struct fv_timeline_message {
     uint64_t sent_ns, received_ns, bytes;
@@ -151,10 +172,5 @@ struct fv_timeline_stretch {
     uint64_t begin_ns, end_ns;
     uint32_t row, pad;
 };
-
-static inline unsigned fv_timeline_shift(unsigned width)
-{
-    return width > 32 ? width - 32 : 0;
-}
 
 #endif

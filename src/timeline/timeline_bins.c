@@ -17,7 +17,7 @@ static struct fv_timeline_bin *bin_at(struct fv_timeline_bins *b, size_t i)
         FV_GROW(b->items, b->room, i + 1);
         memset(b->items + b->count, 0, (i + 1 - b->count) * sizeof(*b->items));
         for (size_t k = b->count; k <= i; k++)
-            b->items[k].region = b->items[k].longest_for = FV_TIMELINE_NONE;
+            b->items[k].region = FV_TIMELINE_NONE;
         b->count = i + 1;
     }
     return &b->items[i];
@@ -63,16 +63,6 @@ static void share(struct fv_timeline_bins *b, size_t i, uint32_t region, uint32_
     add_units(&b->shares[k].ns, units);
 }
 
-static void wait_ends(struct fv_timeline_bins *b, struct fv_timeline_bin *bin, const struct fv_timeline_piece *p)
-{
-    uint32_t units = in_units(b, p->end_ns - p->begin_ns);
-
-    if (units <= bin->longest_ns)
-        return;
-    bin->longest_ns = units;
-    bin->longest_for = p->cause;
-}
-
 static void fill(const struct fv_timeline_writer *w, struct fv_timeline_bins *b, const struct fv_timeline_piece *p)
 {
     for (uint64_t begin = p->begin_ns, end; begin < p->end_ns; begin = end) {
@@ -84,8 +74,6 @@ static void fill(const struct fv_timeline_writer *w, struct fv_timeline_bins *b,
         uint32_t units = in_units(b, end - begin);
         if (p->region == FV_TIMELINE_NONE) {
             add_units(&bin->wait_ns, units);
-            if (end == p->end_ns)
-                wait_ends(b, bin, p);
             continue;
         }
         add_units(&bin->ns[w->regions[p->region].class], units);
@@ -133,10 +121,6 @@ static void join(struct fv_timeline_bin *to, const struct fv_timeline_bin *from,
         to->region = from->region;
         to->region_ns = from->region_ns >> halve;
     }
-    if (from->longest_ns >> halve > to->longest_ns) {
-        to->longest_ns = from->longest_ns >> halve;
-        to->longest_for = from->longest_for;
-    }
 }
 
 static size_t next_level(struct fv_timeline_bin *bins, size_t count, unsigned width)
@@ -144,13 +128,69 @@ static size_t next_level(struct fv_timeline_bin *bins, size_t count, unsigned wi
     const unsigned halve = fv_timeline_shift(width + 1) - fv_timeline_shift(width);
 
     for (size_t i = 0; i < (count + 1) / 2; i++) {
-        struct fv_timeline_bin both = { .region = FV_TIMELINE_NONE, .longest_for = FV_TIMELINE_NONE };
+        struct fv_timeline_bin both = { .region = FV_TIMELINE_NONE };
 
         for (size_t k = 2 * i; k < 2 * i + 2 && k < count; k++)
             join(&both, &bins[k], halve);
         bins[i] = both;
     }
     return (count + 1) / 2;
+}
+
+/* ---- in the file ---- */
+
+/* What bins of a row have: see struct fv_timeline_row. */
+static uint32_t classes_of(const struct fv_timeline_bins *b)
+{
+    uint32_t classes = 0;
+
+    for (size_t i = 0; i < b->count; i++) {
+        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+            classes |= b->items[i].ns[c] ? 1u << c : 0;
+        classes |= b->items[i].wait_ns ? FV_TIMELINE_WAITS : 0;
+    }
+    return classes;
+}
+
+/* What is there is not 0. */
+static uint8_t *put_part(uint8_t *at, uint32_t units, unsigned width)
+{
+    const double whole = (double)(UINT64_C(1) << (width < 32 ? width : 32));
+    const double part = units / whole * FV_TIMELINE_WHOLE + 0.5;
+    const uint16_t out = (uint16_t)(part >= FV_TIMELINE_WHOLE ? FV_TIMELINE_WHOLE : units && part < 1 ? 1 : part);
+
+    memcpy(at, &out, sizeof(out));
+    return at + sizeof(out);
+}
+
+static uint8_t *put_bin(uint8_t *at, const struct fv_timeline_bin *bin, const struct fv_timeline_row *row,
+                        unsigned width)
+{
+    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+        if (row->classes >> c & 1)
+            at = put_part(at, bin->ns[c], width);
+    if (row->classes & FV_TIMELINE_WAITS)
+        at = put_part(at, bin->wait_ns, width);
+    at = put_part(at, bin->region_ns, width);
+    for (unsigned i = 0; i < row->region_bytes; i++)
+        *at++ = (uint8_t)(bin->region >> (8 * i));
+    return at;
+}
+
+static uint64_t put_level(struct fv_timeline_writer *w, const struct fv_timeline_bin *bins, size_t count,
+                          const struct fv_timeline_row *row, unsigned width)
+{
+    const size_t bytes = count * fv_timeline_bin_bytes(row->classes, row->region_bytes);
+    uint8_t *out = fv_xcalloc(bytes + 1, 1), *at = out;
+
+    for (size_t i = 0; i < count; i++)
+        at = put_bin(at, &bins[i], row, width);
+    /* Levels stand one behind the other. */
+    const uint64_t where = row->levels ? w->at : fv_timeline_put(w, "", 0);
+    w->failed = w->failed || fwrite(out, 1, bytes, w->out) != bytes;
+    w->at = where + bytes;
+    free(out);
+    return where;
 }
 
 void fv_timeline_end_bins(struct fv_timeline_writer *w, struct fv_timeline_bins *b, struct fv_timeline_row *row)
@@ -160,8 +200,10 @@ void fv_timeline_end_bins(struct fv_timeline_writer *w, struct fv_timeline_bins 
     end_bin(b);
     row->width = b->width;
     row->bin_count = b->count;
+    row->classes = classes_of(b);
+    row->region_bytes = w->region_count < UINT8_MAX ? 1 : w->region_count < UINT16_MAX ? 2 : 4;
     for (size_t n = b->count, width = b->width; n; width++) {
-        uint64_t offset = fv_timeline_put(w, b->items, n * sizeof(*b->items));
+        uint64_t offset = put_level(w, b->items, n, row, (unsigned)width);
 
         row->bins = row->levels++ ? row->bins : offset;
         w->header.bins += n;

@@ -135,7 +135,7 @@ static void take_chunks(struct fv_timeline_writer *w, const struct fv_timeline_c
     FV_GROW(w->chunks, w->chunk_room, w->chunk_count + count);
     for (size_t i = 0; i < count; i++) {
         w->chunks[w->chunk_count] = chunks[i];
-        w->chunks[w->chunk_count++].offset += where;
+        w->chunks[w->chunk_count++].block.offset += where;
     }
 }
 

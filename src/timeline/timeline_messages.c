@@ -2,6 +2,7 @@
 /* See timeline_state.h: sends and receives of one communicator, pair of ranks and tag match in the order in which they
  * were begun. */
 #include "timeline/timeline_state.h"
+#include "trace/events.h"
 
 #include <stdlib.h>
 
@@ -77,6 +78,41 @@ static int by_sent(const void *a, const void *b)
                                               : (x->from > y->from) - (x->from < y->from);
 }
 
+#define BLOCK 1024 /* messages */
+
+static struct fv_timeline_message_block put_messages(struct fv_timeline_writer *w, const struct fv_timeline_message *m,
+                                                     size_t count)
+{
+    struct fv_bytes columns[FV_TIMELINE_MESSAGE_COLUMNS] = { 0 };
+    struct fv_timeline_message_block out = { .begin_ns = m->sent_ns };
+    uint64_t before = 0;
+
+    for (size_t i = 0; i < count; before = m[i++].sent_ns) {
+        fv_timeline_add_number(&columns[0], m[i].sent_ns - before);
+        fv_timeline_add_number(&columns[1], fv_zigzag((int64_t)(m[i].received_ns - m[i].sent_ns)));
+        fv_timeline_add_number(&columns[2], m[i].bytes);
+        fv_timeline_add_number(&columns[3], m[i].from);
+        fv_timeline_add_number(&columns[4], fv_zigzag((int64_t)m[i].to - (int64_t)m[i].from));
+        fv_timeline_add_number(&columns[5], m[i].tag);
+        fv_timeline_add_number(&columns[6], m[i].comm);
+        out.end_ns = m[i].received_ns > out.end_ns ? m[i].received_ns : out.end_ns;
+    }
+    out.block = fv_timeline_put_block(w, columns, FV_TIMELINE_MESSAGE_COLUMNS, count);
+    return out;
+}
+
+static void put_all(struct fv_timeline_writer *w, const struct fv_timeline_message *all, size_t count)
+{
+    const size_t block_count = (count + BLOCK - 1) / BLOCK;
+    struct fv_timeline_message_block *blocks = fv_xcalloc(block_count + 1, sizeof(*blocks));
+
+    for (size_t i = 0; i < block_count; i++)
+        blocks[i] = put_messages(w, all + i * BLOCK, i + 1 < block_count ? BLOCK : count - i * BLOCK);
+    w->header.message_blocks =
+        (struct fv_timeline_part){ fv_timeline_put(w, blocks, block_count * sizeof(*blocks)), block_count };
+    free(blocks);
+}
+
 void fv_timeline_write_messages(struct fv_timeline_writer *w)
 {
     struct fv_timeline_message *all = fv_xcalloc(w->send_count + 1, sizeof(*all));
@@ -99,7 +135,7 @@ void fv_timeline_write_messages(struct fv_timeline_writer *w)
     if (count)
         qsort(all, count, sizeof(*all), by_sent);
     w->header.unmatched = w->send_count + w->receive_count - 2 * count;
-    w->header.messages.count = count;
-    w->header.messages.offset = fv_timeline_put(w, all, count * sizeof(*all));
+    w->header.messages = count;
+    put_all(w, all, count);
     free(all);
 }

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 /* ---- the file ---- */
 
@@ -30,12 +31,26 @@ static bool rows_are_right(const struct fv_timeline_file *t)
         for (uint32_t k = 0; k < r->levels && k < 64; k++, n = (n + 1) / 2)
             bins += n;
         if (r->levels > 64 || r->width > 63 || r->bin_count > h->bins || r->first_chunk > h->chunks.count ||
-            r->chunk_count > h->chunks.count - r->first_chunk ||
-            !part(t, (struct fv_timeline_part){ r->bins, bins }, sizeof(struct fv_timeline_bin)))
+            r->chunk_count > h->chunks.count - r->first_chunk || r->region_bytes > 4 ||
+            r->classes & ~(FV_TIMELINE_WAITS | ((1u << FV_TIMELINE_CLASS_COUNT) - 1)) ||
+            !part(t, (struct fv_timeline_part){ r->bins, bins }, fv_timeline_bin_bytes(r->classes, r->region_bytes)))
             return false;
     }
-    for (uint64_t i = 0; i < h->chunks.count; i++)
-        if (t->chunks[i].offset > t->bytes || t->chunks[i].bytes > t->bytes - t->chunks[i].offset)
+    return true;
+}
+
+static bool is_block(const struct fv_timeline_file *t, const struct fv_timeline_block *b)
+{
+    return b->offset <= t->bytes && b->bytes <= t->bytes - b->offset && b->bytes <= b->raw && b->raw <= FV_TIMELINE_RAW;
+}
+
+static bool blocks_are_right(const struct fv_timeline_file *t)
+{
+    for (uint64_t i = 0; i < t->header->chunks.count; i++)
+        if (!is_block(t, &t->chunks[i].block))
+            return false;
+    for (uint64_t i = 0; i < t->header->message_blocks.count; i++)
+        if (!is_block(t, &t->messages[i].block))
             return false;
     return true;
 }
@@ -65,7 +80,7 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
     t->rows = part(t, h->rows, sizeof(*t->rows));
     t->regions = part(t, h->regions, sizeof(*t->regions));
     t->chunks = part(t, h->chunks, sizeof(*t->chunks));
-    t->messages = part(t, h->messages, sizeof(*t->messages));
+    t->messages = part(t, h->message_blocks, sizeof(*t->messages));
     t->contexts = part(t, h->contexts, sizeof(*t->contexts));
     t->series = part(t, h->series, sizeof(*t->series));
     t->labels = part(t, h->labels, sizeof(*t->labels));
@@ -74,12 +89,12 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
     t->strings = part(t, h->strings, 1);
     return h->regions.count && t->rows && t->regions && t->chunks && t->messages && t->contexts && t->strings &&
            t->series && t->labels && t->critical && t->comms && series_are_right(t) && h->strings.count &&
-           !t->strings[h->strings.count - 1] && rows_are_right(t);
+           !t->strings[h->strings.count - 1] && rows_are_right(t) && blocks_are_right(t);
 }
 
 bool fv_timeline_open(struct fv_timeline_file *t, const char *path, uint64_t source)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* a FIFO is no reason to wait */
     struct stat st;
 
     *t = (struct fv_timeline_file){ 0 };
@@ -111,7 +126,7 @@ const char *fv_timeline_text(const struct fv_timeline_file *t, uint32_t string)
     return string < t->header->strings.count ? t->strings + string : "";
 }
 
-/* ---- slices ---- */
+/* ---- blocks ---- */
 
 #define DEEPEST UINT16_MAX
 
@@ -134,61 +149,177 @@ static uint64_t number(struct varints *v)
     return value;
 }
 
-static struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, struct varints *v, uint64_t before)
+/* Blocks, one after the other. */
+struct unpacked {
+    ZSTD_DCtx *zstd;
+    uint8_t *bytes;
+    size_t room;
+    struct varints columns[FV_TIMELINE_COLUMNS];
+};
+
+static void end_unpacked(struct unpacked *u)
+{
+    ZSTD_freeDCtx(u->zstd);
+    free(u->bytes);
+}
+
+/* False: it is damaged. */
+static bool unpack(const struct fv_timeline_file *t, const struct fv_timeline_block *b, unsigned columns,
+                   struct unpacked *u)
+{
+    struct varints all = { t->map + b->offset, t->map + b->offset + b->bytes };
+
+    if (b->bytes < b->raw) {
+        if (u->room < b->raw)
+            u->bytes = fv_grow(u->bytes, &u->room, b->raw, 1);
+        u->zstd = u->zstd ? u->zstd : ZSTD_createDCtx();
+        if (ZSTD_decompressDCtx(u->zstd, u->bytes, b->raw, all.at, b->bytes) != b->raw)
+            return false;
+        all = (struct varints){ u->bytes, u->bytes + b->raw };
+    }
+    uint64_t lengths[FV_TIMELINE_COLUMNS];
+    for (unsigned i = 0; i < columns; i++)
+        lengths[i] = number(&all);
+    for (unsigned i = 0; i < columns; i++) {
+        if (lengths[i] > (uint64_t)(all.stop - all.at))
+            return false;
+        u->columns[i] = (struct varints){ all.at, all.at + lengths[i] };
+        all.at += lengths[i];
+    }
+    return true;
+}
+
+/* ---- slices ---- */
+
+static struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, struct varints *columns, uint64_t before,
+                                          uint32_t row)
 {
     struct fv_timeline_seen s = { .context = FV_TIMELINE_NONE, .cause = FV_TIMELINE_NONE, .comm = FV_TIMELINE_NONE };
 
-    s.begin_ns = before + number(v);
-    s.ns = number(v);
-    const uint64_t region = number(v);
+    s.begin_ns = before + number(&columns[0]);
+    s.ns = number(&columns[1]);
+    const uint64_t region = number(&columns[2]);
     s.region = region >> 3 < t->header->regions.count ? (uint32_t)(region >> 3) : 0;
     s.is_sampled = region & 1;
-    const uint64_t depth = number(v);
+    const uint64_t depth = number(&columns[3]);
     s.depth = depth < DEEPEST ? (uint32_t)depth : DEEPEST;
-    const uint64_t context = number(v);
+    const uint64_t context = number(&columns[4]);
     if (context && context <= t->header->contexts.count)
         s.context = (uint32_t)context - 1;
     if (region & 2) {
-        s.wait_ns = number(v);
-        const uint64_t cause = number(v);
+        s.wait_ns = number(&columns[5]);
+        const uint64_t cause = row + (uint64_t)fv_unzigzag(number(&columns[6]));
         if (cause && cause <= t->header->rows.count)
             s.cause = (uint32_t)cause - 1;
     }
     if (region & 4) {
-        s.comm = (uint32_t)number(v);
-        s.instance = (uint32_t)number(v);
+        s.comm = (uint32_t)number(&columns[7]);
+        s.instance = (uint32_t)number(&columns[8]);
     }
     return s;
+}
+
+struct looking {
+    uint64_t from, to, least_ns;
+    fv_timeline_take *take;
+    void *context;
+};
+
+/* False: enough. */
+static bool take_chunk(const struct fv_timeline_file *t, const struct fv_timeline_chunk *c, const struct looking *l,
+                       struct unpacked *u)
+{
+    uint64_t before = 0;
+
+    if (c->begin_ns >= l->to || c->end_ns < l->from || (c->length < 31 && l->least_ns >> (2 * c->length) >= 4) ||
+        !unpack(t, &c->block, FV_TIMELINE_SLICE_COLUMNS, u))
+        return true;
+    for (uint32_t k = 0; k < c->block.count && u->columns[0].at < u->columns[0].stop; k++) {
+        const struct fv_timeline_seen s = next_slice(t, u->columns, before, c->row);
+
+        before = s.begin_ns;
+        if (s.begin_ns >= l->to)
+            break;
+        if (s.ns >= l->least_ns && (!l->from || s.begin_ns + s.ns > l->from) && !l->take(l->context, &s))
+            return false;
+    }
+    return true;
 }
 
 bool fv_timeline_chunk_slices(const struct fv_timeline_file *t, uint64_t chunk, uint64_t from, uint64_t to,
                               uint64_t least_ns, fv_timeline_take *take, void *context)
 {
-    const struct fv_timeline_chunk *c = &t->chunks[chunk];
-    struct varints v = { t->map + c->offset, t->map + c->offset + c->bytes };
-    uint64_t before = 0;
+    const struct looking looking = { from, to, least_ns, take, context };
+    struct unpacked u = { 0 };
+    const bool is_all = take_chunk(t, &t->chunks[chunk], &looking, &u);
 
-    if (c->begin_ns >= to || c->end_ns < from || (c->length < 31 && least_ns >> (2 * c->length) >= 4))
-        return true;
-    for (uint32_t k = 0; k < c->count && v.at < v.stop; k++) {
-        const struct fv_timeline_seen s = next_slice(t, &v, before);
-
-        before = s.begin_ns;
-        if (s.begin_ns >= to)
-            break;
-        if (s.ns >= least_ns && (!from || s.begin_ns + s.ns > from) && !take(context, &s))
-            return false;
-    }
-    return true;
+    end_unpacked(&u);
+    return is_all;
 }
 
 bool fv_timeline_slices(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to, uint64_t least_ns,
                         fv_timeline_take *take, void *context)
 {
     const struct fv_timeline_row *r = &t->rows[row];
+    const struct looking looking = { from, to, least_ns, take, context };
+    struct unpacked u = { 0 };
+    bool is_all = true;
 
-    for (uint64_t i = r->first_chunk; i < r->first_chunk + r->chunk_count; i++)
-        if (!fv_timeline_chunk_slices(t, i, from, to, least_ns, take, context))
-            return false;
-    return true;
+    for (uint64_t i = r->first_chunk; is_all && i < r->first_chunk + r->chunk_count; i++)
+        is_all = take_chunk(t, &t->chunks[i], &looking, &u);
+    end_unpacked(&u);
+    return is_all;
+}
+
+/* ---- messages ---- */
+
+static struct fv_timeline_message next_message(struct varints *columns, uint64_t before)
+{
+    struct fv_timeline_message m = { .sent_ns = before + number(&columns[0]) };
+
+    m.received_ns = m.sent_ns + (uint64_t)fv_unzigzag(number(&columns[1]));
+    m.bytes = number(&columns[2]);
+    m.from = (uint32_t)number(&columns[3]);
+    m.to = m.from + (uint32_t)fv_unzigzag(number(&columns[4]));
+    m.tag = (uint32_t)number(&columns[5]);
+    m.comm = (uint32_t)number(&columns[6]);
+    return m;
+}
+
+static void take_messages(const struct fv_timeline_file *t, uint64_t block, uint64_t from, uint64_t to,
+                          fv_timeline_take_message *take, void *context, struct unpacked *u)
+{
+    const struct fv_timeline_message_block *b = &t->messages[block];
+    uint64_t before = 0;
+
+    if (b->end_ns < from || b->begin_ns >= to || !unpack(t, &b->block, FV_TIMELINE_MESSAGE_COLUMNS, u))
+        return;
+    for (uint32_t k = 0; k < b->block.count && u->columns[0].at < u->columns[0].stop; k++) {
+        const struct fv_timeline_message m = next_message(u->columns, before);
+
+        before = m.sent_ns;
+        if (m.sent_ns >= to)
+            break;
+        if (m.received_ns >= from)
+            take(context, &m);
+    }
+}
+
+void fv_timeline_block_messages(const struct fv_timeline_file *t, uint64_t block, uint64_t from, uint64_t to,
+                                fv_timeline_take_message *take, void *context)
+{
+    struct unpacked u = { 0 };
+
+    take_messages(t, block, from, to, take, context, &u);
+    end_unpacked(&u);
+}
+
+void fv_timeline_messages(const struct fv_timeline_file *t, uint64_t from, uint64_t to, fv_timeline_take_message *take,
+                          void *context)
+{
+    struct unpacked u = { 0 };
+
+    for (uint64_t i = 0; i < t->header->message_blocks.count && t->messages[i].begin_ns < to; i++)
+        take_messages(t, i, from, to, take, context, &u);
+    end_unpacked(&u);
 }

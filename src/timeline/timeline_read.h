@@ -13,7 +13,7 @@ struct fv_timeline_file {
     const struct fv_timeline_row *rows;
     const struct fv_timeline_region *regions;
     const struct fv_timeline_chunk *chunks;
-    const struct fv_timeline_message *messages;
+    const struct fv_timeline_message_block *messages;
     const struct fv_timeline_context *contexts;
     const struct fv_timeline_series *series;
     const struct fv_timeline_label *labels;
@@ -63,6 +63,15 @@ bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, u
 /* The same of one chunk, in the order of begins. */
 bool fv_timeline_chunk_slices(const struct fv_timeline_file *timeline, uint64_t chunk, uint64_t from, uint64_t to,
                               uint64_t least_ns, fv_timeline_take *take, void *context);
+
+/* Messages that are on their way in [from, to], in the order in which they are sent. What is sent and received before
+ * is not read. */
+typedef void fv_timeline_take_message(void *context, const struct fv_timeline_message *message);
+void fv_timeline_messages(const struct fv_timeline_file *timeline, uint64_t from, uint64_t to,
+                          fv_timeline_take_message *take, void *context);
+/* Of one of header->message_blocks. */
+void fv_timeline_block_messages(const struct fv_timeline_file *timeline, uint64_t block, uint64_t from, uint64_t to,
+                                fv_timeline_take_message *take, void *context);
 
 /* Slices of a row that have a part of [from, to), in the order of their begins, outer ones first. `g` begins as zeros,
  * is used for one row after the other, and its items are the caller's. */

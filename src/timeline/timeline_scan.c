@@ -17,7 +17,10 @@ struct fv_timeline_scan {
     uint64_t from, to;  /* ns, by time: from <= it < to */
     uint64_t first_end; /* ns: what ends before is not wanted */
     uint64_t least_ns;
-    uint64_t at, end; /* of an array; of slices the next chunk of `row`, of values the next point of `series` */
+    uint64_t at, end; /* of an array; of slices the next chunk of `row`, of values the next point of `series`, of
+                       * messages the next block */
+    struct fv_timeline_message *messages; /* of a block */
+    size_t message_count, message_room;
     uint32_t row, series;
     struct fv_timeline_gathering slices; /* of a chunk */
     size_t next;
@@ -57,7 +60,7 @@ uint64_t fv_timeline_rows(const struct fv_relation *r, const struct fv_timeline_
     if (is_of_slices(r))
         return h->slices;
     if (r == &fv_timeline_message_relation)
-        return h->messages.count;
+        return h->messages;
     if (r == &fv_timeline_label_relation)
         return h->labels.count;
     if (r == &fv_timeline_critical_relation)
@@ -100,8 +103,7 @@ struct fv_timeline_scan *fv_timeline_scan_begin(const struct fv_relation *r, con
     s->row = UINT32_MAX;
     s->series = UINT32_MAX;
     if (r == &fv_timeline_message_relation) {
-        s->end = t->header->messages.count;
-        s->at = FV_COUNT_BEFORE(i, s->end, t->messages[i].sent_ns < s->from);
+        s->end = t->header->message_blocks.count;
     } else if (r == &fv_timeline_label_relation) {
         s->end = t->header->labels.count;
         s->at = FV_COUNT_BEFORE(i, s->end, t->labels[i].ns < s->from);
@@ -117,6 +119,7 @@ void fv_timeline_scan_end(struct fv_timeline_scan *s)
     if (!s)
         return;
     free(s->slices.items);
+    free(s->messages);
     free(s);
 }
 
@@ -188,6 +191,29 @@ static const void *next_slice(struct fv_timeline_scan *s)
     return NULL;
 }
 
+/* ---- messages ---- */
+
+static void keep_message(void *context, const struct fv_timeline_message *message)
+{
+    struct fv_timeline_scan *s = context;
+
+    if (message->sent_ns < s->from)
+        return;
+    FV_GROW(s->messages, s->message_room, s->message_count + 1);
+    s->messages[s->message_count++] = *message;
+}
+
+static const void *next_message(struct fv_timeline_scan *s)
+{
+    while (s->next == s->message_count) {
+        if (s->at == s->end)
+            return NULL;
+        s->next = s->message_count = 0;
+        fv_timeline_block_messages(s->t, s->at++, s->from, s->to, keep_message, s);
+    }
+    return &s->messages[s->next++];
+}
+
 /* ---- arrays ---- */
 
 static const void *next_value(struct fv_timeline_scan *s)
@@ -222,10 +248,10 @@ const void *fv_timeline_scan_next(struct fv_timeline_scan *s)
         return next_slice(s);
     if (s->relation == &fv_timeline_value_relation)
         return next_value(s);
+    if (s->relation == &fv_timeline_message_relation)
+        return next_message(s);
     if (s->at >= s->end)
         return NULL;
-    if (s->relation == &fv_timeline_message_relation)
-        return next_of_array(s, &t->messages[s->at], t->messages[s->at].sent_ns);
     if (s->relation == &fv_timeline_label_relation)
         return next_of_array(s, &t->labels[s->at], t->labels[s->at].ns);
     return next_of_array(s, &t->critical[s->at], t->critical[s->at].begin_ns);

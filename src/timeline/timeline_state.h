@@ -20,12 +20,21 @@ struct fv_timeline_slice {
 };
 enum { FV_SLICE_SAMPLED = 1, FV_SLICE_WAITED = 2, FV_SLICE_TOGETHER = 4 };
 
-/* A stretch of time in which a region was innermost; or a wait. */
+/* A stretch of time in which a region was innermost; or a wait: FV_TIMELINE_NONE. */
 struct fv_timeline_piece {
     uint64_t begin_ns, end_ns;
-    uint32_t region; /* of a wait: FV_TIMELINE_NONE, and: */
-    uint32_t cause;
+    uint32_t region;
 };
+
+/* ns are in units: 1 where a bin has less than 2^32 ns, else 2^(width - 32). */
+struct fv_timeline_bin {
+    uint32_t ns[FV_TIMELINE_CLASS_COUNT], wait_ns;
+    uint32_t region, region_ns; /* FV_TIMELINE_NONE: none */
+};
+static inline unsigned fv_timeline_shift(unsigned width)
+{
+    return width > 32 ? width - 32 : 0;
+}
 
 struct fv_timeline_bins {
     struct fv_timeline_piece *pieces; /* as long as it is not known how fine bins should be */
@@ -137,6 +146,10 @@ void fv_timeline_join(struct fv_timeline_writer *w);
 /* Of a location; FV_TIMELINE_NONE: there is none. */
 uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location);
 uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t bytes); /* where */
+/* A block of so many rows; the columns are released. */
+struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, struct fv_bytes *columns, size_t count,
+                                               size_t rows);
+void fv_timeline_add_number(struct fv_bytes *column, uint64_t value);
 void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length);
 uint32_t fv_timeline_string(struct fv_timeline_writer *w, const char *text);
 void fv_timeline_make_tables(struct fv_timeline_writer *w);

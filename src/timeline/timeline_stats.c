@@ -342,21 +342,31 @@ static void carry(struct fv_timeline_traffic *to, uint64_t bytes)
     to->bytes += bytes;
 }
 
+struct counting {
+    const struct fv_timeline_window *window;
+    struct fv_timeline_traffics *out;
+    uint32_t rows;
+};
+
+static void count_message(void *context, const struct fv_timeline_message *m)
+{
+    const struct counting *c = context;
+    struct fv_timeline_traffics *out = c->out;
+
+    if (m->from >= c->rows || m->to >= c->rows ||
+        (!fv_timeline_wants(c->window, m->from) && !fv_timeline_wants(c->window, m->to)))
+        return;
+    carry(&out->sizes[m->bytes ? 64 - __builtin_clzll(m->bytes) : 0], m->bytes);
+    carry(&out->cells[m->from / out->merge * out->groups + m->to / out->merge], m->bytes);
+}
+
 void fv_timeline_traffic(const struct fv_timeline_file *t, const struct fv_timeline_window *w,
                          struct fv_timeline_traffics *out)
 {
     const uint32_t rows = (uint32_t)t->header->rows.count;
+    struct counting counting = { w, out, rows };
 
     *out = (struct fv_timeline_traffics){ .merge = rows ? (rows + FV_TIMELINE_GROUPS - 1) / FV_TIMELINE_GROUPS : 1 };
     out->groups = (rows + out->merge - 1) / out->merge;
-    for (uint64_t i = 0; i < t->header->messages.count && t->messages[i].sent_ns < w->to; i++) {
-        const struct fv_timeline_message *m = &t->messages[i];
-        const bool is_seen =
-            (m->from < rows && fv_timeline_wants(w, m->from)) || (m->to < rows && fv_timeline_wants(w, m->to));
-
-        if (m->received_ns < w->from || !is_seen || m->from >= rows || m->to >= rows)
-            continue;
-        carry(&out->sizes[m->bytes ? 64 - __builtin_clzll(m->bytes) : 0], m->bytes);
-        carry(&out->cells[m->from / out->merge * out->groups + m->to / out->merge], m->bytes);
-    }
+    fv_timeline_messages(t, w->from, w->to, count_message, &counting);
 }

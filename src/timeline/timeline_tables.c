@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #define ALIGN 8
 
@@ -20,6 +21,43 @@ uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t 
     return where;
 }
 
+/* ---- blocks ---- */
+
+void fv_timeline_add_number(struct fv_bytes *column, uint64_t value)
+{
+    uint8_t *at = fv_bytes_add(column, FV_VARINT_MAX);
+
+    column->count = (size_t)(fv_put_varint(at, value) - column->data);
+}
+
+#define LEVEL 3 /* of zstd */
+
+struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, struct fv_bytes *columns, size_t count,
+                                               size_t rows)
+{
+    struct fv_bytes raw = { 0 };
+    struct fv_timeline_block block = { .count = (uint32_t)rows };
+
+    for (size_t i = 0; i < count; i++)
+        fv_timeline_add_number(&raw, columns[i].count);
+    for (size_t i = 0; i < count; i++) {
+        fv_bytes_put(&raw, columns[i].data, columns[i].count);
+        free(columns[i].data);
+        columns[i] = (struct fv_bytes){ 0 };
+    }
+    const size_t room = ZSTD_compressBound(raw.count);
+    uint8_t *packed = fv_xcalloc(room, 1);
+    const size_t bytes = ZSTD_compress(packed, room, raw.data, raw.count, LEVEL);
+    const bool is_less = !ZSTD_isError(bytes) && bytes < raw.count;
+
+    block.raw = (uint32_t)raw.count;
+    block.bytes = (uint32_t)(is_less ? bytes : raw.count);
+    block.offset = fv_timeline_put(w, is_less ? packed : raw.data, block.bytes);
+    free(packed);
+    free(raw.data);
+    return block;
+}
+
 /* ---- slices ---- */
 
 static int by_begin(const void *a, const void *b)
@@ -30,29 +68,30 @@ static int by_begin(const void *a, const void *b)
                                       : (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-static uint8_t *put_slice(uint8_t *at, const struct fv_timeline_slice *s, uint64_t before)
+static void add_slice(struct fv_bytes *columns, const struct fv_timeline_slice *s, uint64_t before, uint32_t row)
 {
-    at = fv_put_varint(at, s->begin_ns - before);
-    at = fv_put_varint(at, s->ns);
-    at = fv_put_varint(at, (uint64_t)s->region << 3 | s->flags);
-    at = fv_put_varint(at, s->depth);
-    at = fv_put_varint(at, s->context == FV_TIMELINE_NONE ? 0 : (uint64_t)s->context + 1);
+    fv_timeline_add_number(&columns[0], s->begin_ns - before);
+    fv_timeline_add_number(&columns[1], s->ns);
+    fv_timeline_add_number(&columns[2], (uint64_t)s->region << 3 | s->flags);
+    fv_timeline_add_number(&columns[3], s->depth);
+    fv_timeline_add_number(&columns[4], s->context == FV_TIMELINE_NONE ? 0 : (uint64_t)s->context + 1);
     if (s->flags & FV_SLICE_WAITED) {
-        at = fv_put_varint(at, s->wait_ns);
-        at = fv_put_varint(at, s->cause == FV_TIMELINE_NONE ? 0 : (uint64_t)s->cause + 1);
+        const int64_t cause = s->cause == FV_TIMELINE_NONE ? 0 : (int64_t)s->cause + 1;
+
+        fv_timeline_add_number(&columns[5], s->wait_ns);
+        fv_timeline_add_number(&columns[6], fv_zigzag(cause - (int64_t)row));
     }
     if (s->flags & FV_SLICE_TOGETHER) {
-        at = fv_put_varint(at, s->comm);
-        at = fv_put_varint(at, s->instance);
+        fv_timeline_add_number(&columns[7], s->comm);
+        fv_timeline_add_number(&columns[8], s->instance);
     }
-    return at;
 }
 
 void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length)
 {
     struct fv_timeline_slice *s = t->lengths[length].items;
     const size_t count = t->lengths[length].count;
-    struct fv_bytes out = { 0 };
+    struct fv_bytes columns[FV_TIMELINE_SLICE_COLUMNS] = { 0 };
     uint64_t before = 0, end = 0;
 
     if (!count)
@@ -60,21 +99,17 @@ void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thre
     t->lengths[length].count = 0;
     qsort(s, count, sizeof(*s), by_begin);
     for (size_t i = 0; i < count; i++) {
-        uint8_t *at = fv_bytes_add(&out, 9 * FV_VARINT_MAX);
-
-        out.count = (size_t)(put_slice(at, &s[i], before) - out.data);
+        add_slice(columns, &s[i], before, t->row);
         before = s[i].begin_ns;
         end = s[i].begin_ns + s[i].ns > end ? s[i].begin_ns + s[i].ns : end;
     }
     FV_GROW(w->chunks, w->chunk_room, w->chunk_count + 1);
-    w->chunks[w->chunk_count++] = (struct fv_timeline_chunk){ .offset = fv_timeline_put(w, out.data, out.count),
-                                                              .bytes = (uint32_t)out.count,
-                                                              .count = (uint32_t)count,
-                                                              .begin_ns = s[0].begin_ns,
-                                                              .end_ns = end,
-                                                              .row = t->row,
-                                                              .length = length };
-    free(out.data);
+    w->chunks[w->chunk_count++] =
+        (struct fv_timeline_chunk){ .block = fv_timeline_put_block(w, columns, FV_TIMELINE_SLICE_COLUMNS, count),
+                                    .begin_ns = s[0].begin_ns,
+                                    .end_ns = end,
+                                    .row = t->row,
+                                    .length = length };
 }
 
 /* ---- tables ---- */

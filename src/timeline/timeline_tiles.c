@@ -4,6 +4,7 @@
 #include "tool/vec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- bins ---- */
 
@@ -12,39 +13,64 @@ struct gathered {
     uint32_t region;
 };
 
-/* One of a level, as far as it is in the stretch: in ns. */
-static void gather_bin(struct gathered *g, const struct fv_timeline_bin *bin, double unit, double part)
+struct level {
+    const uint8_t *bins;
+    uint64_t count;
+    unsigned width, bin_bytes;
+    const struct fv_timeline_row *row;
+};
+
+static double next_part(const uint8_t **at)
 {
-    double region_ns = bin->region_ns * unit * part;
+    uint16_t part;
+
+    memcpy(&part, *at, sizeof(part));
+    *at += sizeof(part);
+    return part;
+}
+
+static uint32_t region_of(const uint8_t *at, unsigned bytes)
+{
+    const uint32_t none = bytes < 4 ? (1u << (8 * bytes)) - 1 : FV_TIMELINE_NONE;
+    uint32_t region = 0;
+
+    for (unsigned i = 0; i < bytes; i++)
+        region |= (uint32_t)at[i] << (8 * i);
+    return region == none ? FV_TIMELINE_NONE : region;
+}
+
+/* One of a level, of which a part is in the stretch; unit: ns. */
+static void gather_bin(struct gathered *g, const struct level *l, uint64_t number, double unit)
+{
+    const uint8_t *at = l->bins + number * l->bin_bytes;
 
     for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
-        g->parts[c] += bin->ns[c] * unit * part;
-    g->wait += bin->wait_ns * unit * part;
-    if (bin->region == FV_TIMELINE_NONE)
+        if (l->row->classes >> c & 1)
+            g->parts[c] += next_part(&at) * unit;
+    if (l->row->classes & FV_TIMELINE_WAITS)
+        g->wait += next_part(&at) * unit;
+    const double region_ns = next_part(&at) * unit;
+    const uint32_t region = region_of(at, l->row->region_bytes);
+    if (region == FV_TIMELINE_NONE)
         return;
-    if (bin->region == g->region)
+    if (region == g->region)
         g->region_ns += region_ns;
     else if (region_ns > g->region_ns) {
-        g->region = bin->region;
+        g->region = region;
         g->region_ns = region_ns;
     }
 }
-
-struct level {
-    const struct fv_timeline_bin *bins;
-    uint64_t count;
-    unsigned width;
-};
 
 #define EDGES 4 /* bins that a stretch has at least: those at its edges count in part */
 
 /* The coarsest that has as many in a stretch, or the finest. */
 static struct level level_of(const struct fv_timeline_file *t, const struct fv_timeline_row *row, double ns)
 {
-    struct level l = { (const struct fv_timeline_bin *)(const void *)(t->map + row->bins), row->bin_count, row->width };
+    const unsigned bytes = fv_timeline_bin_bytes(row->classes, row->region_bytes);
+    struct level l = { t->map + row->bins, row->bin_count, row->width, bytes, row };
 
     for (uint32_t i = 1; i < row->levels && (double)(UINT64_C(2) << l.width) <= ns / EDGES; i++) {
-        l.bins += l.count;
+        l.bins += l.count * bytes;
         l.count = (l.count + 1) / 2;
         l.width++;
     }
@@ -53,7 +79,7 @@ static struct level level_of(const struct fv_timeline_file *t, const struct fv_t
 
 static void gather(const struct level *l, double from, double to, struct gathered *g)
 {
-    const double width = (double)(UINT64_C(1) << l->width), unit = (double)(UINT64_C(1) << fv_timeline_shift(l->width));
+    const double width = (double)(UINT64_C(1) << l->width);
 
     for (uint64_t i = from > 0 ? (uint64_t)(from / width) : 0; i < l->count && (double)i * width < to; i++) {
         double begin = (double)i * width, end = begin + width;
@@ -61,7 +87,7 @@ static void gather(const struct level *l, double from, double to, struct gathere
         begin = begin > from ? begin : from;
         end = end < to ? end : to;
         if (end > begin)
-            gather_bin(g, &l->bins[i], unit, (end - begin) / width);
+            gather_bin(g, l, i, (end - begin) / FV_TIMELINE_WHOLE);
     }
 }
 

@@ -51,9 +51,8 @@ static void end_sampled(struct fv_timeline_writer *w, struct fv_timeline_thread 
 static void spend(struct fv_timeline_writer *w, struct fv_timeline_thread *t, uint64_t now)
 {
     if (t->depth && now > t->since_ns)
-        fv_timeline_add_piece(
-            w, &t->bins,
-            &(struct fv_timeline_piece){ t->since_ns, now, t->open[t->depth - 1].region, FV_TIMELINE_NONE });
+        fv_timeline_add_piece(w, &t->bins,
+                              &(struct fv_timeline_piece){ t->since_ns, now, t->open[t->depth - 1].region });
     t->since_ns = now > t->since_ns ? now : t->since_ns;
 }
 
@@ -95,7 +94,7 @@ static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
     if (slice.wait_ns)
         fv_timeline_add_piece(
             w, &t->bins,
-            &(struct fv_timeline_piece){ slice.begin_ns, slice.begin_ns + slice.wait_ns, FV_TIMELINE_NONE, cause });
+            &(struct fv_timeline_piece){ slice.begin_ns, slice.begin_ns + slice.wait_ns, FV_TIMELINE_NONE });
 }
 
 /* The function of the program at a node of the call tree. */
@@ -120,7 +119,7 @@ static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, c
     w->header.samples++;
     if (t->depth || region == FV_TIMELINE_NONE || begin >= r->time_ns)
         return;
-    fv_timeline_add_piece(w, &t->bins, &(struct fv_timeline_piece){ begin, r->time_ns, region, FV_TIMELINE_NONE });
+    fv_timeline_add_piece(w, &t->bins, &(struct fv_timeline_piece){ begin, r->time_ns, region });
     if (t->sampled.ns && t->sampled.region == region && t->sampled.context == context &&
         t->sampled.begin_ns + t->sampled.ns == begin) {
         t->sampled.ns += r->time_ns - begin;

@@ -9,18 +9,37 @@
 #include "viewer/viewer.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #if FV_MICROHTTPD
-struct fv_viewer {
+/* A trace as answers see it. One that is shown anew leaves the old one as it is: answers may be using it. */
+struct shown {
     const struct fv_timeline_file *timeline;
-    const char *title;
+    const char *title, *second; /* second: the title of the trace that it is compared with; NULL: none */
     struct fv_bookmarks *bookmarks;
+    const struct fv_web_site *site;
+    struct shown *before; /* that it took the place of */
+    uint64_t number;      /* of those before */
+};
+
+struct fv_viewer {
+    struct shown *_Atomic shown[FV_VIEWER_TRACES];
+    _Atomic bool has_more[FV_VIEWER_TRACES], is_asked;
+    size_t count;
     struct fv_web_site site;
     struct fv_web *web;
 };
+
+/* What is asked about: "trace" is the number of the trace. */
+static inline const struct shown *shown_of(struct fv_viewer *v, struct MHD_Connection *connection)
+{
+    const char *trace = fv_web_query(connection, "trace");
+
+    return v->shown[trace && *trace == '1' && v->count > 1];
+}
 
 /* A number of the address. */
 static inline double number(struct MHD_Connection *connection, const char *name, double least, double most,
@@ -40,7 +59,7 @@ struct window {
     uint32_t first, rows;
 };
 
-static inline struct window window_of(const struct fv_viewer *v, struct MHD_Connection *connection)
+static inline struct window window_of(const struct shown *v, struct MHD_Connection *connection)
 {
     const struct fv_timeline_header *h = v->timeline->header;
     const double span = (double)h->span_ns, rows = (double)h->rows.count;
@@ -67,13 +86,13 @@ static inline struct answer *begin_answer(void)
     return a;
 }
 
-static inline enum MHD_Result end_answer(struct fv_viewer *v, struct MHD_Connection *connection, struct answer *a)
+static inline enum MHD_Result end_answer(const struct shown *v, struct MHD_Connection *connection, struct answer *a)
 {
     fv_json_end(&a->json);
     fclose(a->json.out);
     struct MHD_Response *response = fv_http.MHD_create_response_from_buffer(a->bytes, a->text, MHD_RESPMEM_MUST_FREE);
     free(a);
-    return fv_web_queue(&v->site, connection, MHD_HTTP_OK, response, "application/json");
+    return fv_web_queue(v->site, connection, MHD_HTTP_OK, response, "application/json");
 }
 
 /* A list; NOTHING: null. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PLACE_BYTES = 500, NOTE_BYTES = 2000, FILE_BYTES = FV_BOOKMARKS_MOST * (PLACE_BYTES + NOTE_BYTES + 2) };
@@ -82,15 +83,19 @@ static void release_lines(struct lines *lines)
     free(lines);
 }
 
-static bool write_lines(const struct fv_bookmarks *b, const struct lines *lines)
+/* NULL, or why not. A link, a FIFO or the like is of somebody else: it is neither followed nor waited for. */
+static const char *write_lines(const struct fv_bookmarks *b, const struct lines *lines)
 {
     struct fv_whole_file file;
+    struct stat st;
 
+    if (!lstat(b->path, &st) && !S_ISREG(st.st_mode))
+        return "what is in the place of the file bookmarks is no file";
     if (fv_whole_file_open(&file, b->path))
-        return false;
+        return strerror(errno);
     for (size_t i = 0; i < lines->count; i++)
         fprintf(file.stream, "%s\t%s\n", lines->items[i].place, lines->items[i].note);
-    return !fv_whole_file_close(&file, 0);
+    return fv_whole_file_close(&file, 0) ? strerror(errno) : NULL;
 }
 
 void fv_bookmarks_each(struct fv_bookmarks *b, fv_bookmarks_take *take, void *context)
@@ -130,8 +135,8 @@ const char *fv_bookmarks_set(struct fv_bookmarks *b, const char *place, const ch
     struct lines *lines = read_lines(b);
     const char *why = set_in(lines, place, note);
 
-    if (!why && !write_lines(b, lines))
-        why = strerror(errno);
+    if (!why)
+        why = write_lines(b, lines);
     pthread_mutex_unlock(&b->lock);
     release_lines(lines);
     return why;
@@ -151,7 +156,7 @@ static void tell_bookmark(void *context, const struct fv_bookmark *bookmark)
 
 enum MHD_Result fv_viewer_bookmarks(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     struct answer *a = begin_answer();
 
     (void)r;
@@ -164,7 +169,7 @@ enum MHD_Result fv_viewer_bookmarks(void *context, struct MHD_Connection *connec
 /* The body is "PLACE\nNOTE"; a note of several lines becomes one. */
 static enum MHD_Result change(void *context, struct MHD_Connection *connection, struct fv_web_request *r, bool is_kept)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     char *place = r->body, *note;
 
     r->body[r->bytes < FV_WEB_BODY_BYTES ? r->bytes : FV_WEB_BODY_BYTES] = '\0';
@@ -176,10 +181,10 @@ static enum MHD_Result change(void *context, struct MHD_Connection *connection, 
         *note++ = '\0';
     if (r->bytes > FV_WEB_BODY_BYTES || !*place || strlen(place) > PLACE_BYTES || strchr(place, '\t') ||
         (note && strlen(note) > NOTE_BYTES))
-        return fv_web_say(&v->site, connection, MHD_HTTP_BAD_REQUEST, "a place and a note of 2000 bytes at most\n");
+        return fv_web_say(v->site, connection, MHD_HTTP_BAD_REQUEST, "a place and a note of 2000 bytes at most\n");
     const char *why = fv_bookmarks_set(v->bookmarks, place, is_kept ? note ? note : "" : NULL);
 
-    return fv_web_say(&v->site, connection, why ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why ? why : "kept\n");
+    return fv_web_say(v->site, connection, why ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why ? why : "kept\n");
 }
 
 enum MHD_Result fv_viewer_keep_bookmark(void *context, struct MHD_Connection *connection, struct fv_web_request *r)

@@ -73,14 +73,14 @@ static void lay_out(const struct fv_timeline_tile *tiles, size_t count, uint8_t 
     }
 }
 
-static enum MHD_Result send_tiles(struct fv_viewer *v, struct MHD_Connection *connection, const struct lines *l)
+static enum MHD_Result send_tiles(const struct shown *v, struct MHD_Connection *connection, const struct lines *l)
 {
     const struct window w = window_of(v, connection);
     const size_t count = (size_t)number(connection, "count", 1, 16384, 1024), all = l->line_count * count,
                  bytes = all * (6 + FV_TIMELINE_CLASS_COUNT);
 
     if (all > MOST_TILES)
-        return fv_web_say(&v->site, connection, MHD_HTTP_BAD_REQUEST, "that are too many; merge more rows\n");
+        return fv_web_say(v->site, connection, MHD_HTTP_BAD_REQUEST, "that are too many; merge more rows\n");
     struct fv_timeline_tile *tiles = fv_xcalloc(all + 1, sizeof(*tiles));
     uint8_t *out = fv_xcalloc(bytes + 1, 1);
 
@@ -88,21 +88,21 @@ static enum MHD_Result send_tiles(struct fv_viewer *v, struct MHD_Connection *co
         fv_timeline_tiles(v->timeline, l->rows + first, l->ends[i] - first, w.from, w.to, tiles + i * count, count);
     lay_out(tiles, all, out);
     free(tiles);
-    return fv_web_queue(&v->site, connection, MHD_HTTP_OK,
+    return fv_web_queue(v->site, connection, MHD_HTTP_OK,
                         fv_http.MHD_create_response_from_buffer(bytes, out, MHD_RESPMEM_MUST_FREE),
                         "application/octet-stream");
 }
 
 enum MHD_Result fv_viewer_tiles(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     struct lines lines = { 0 };
 
     r->body[r->bytes] = '\0';
     enum MHD_Result result =
         take_lines(&lines, r->body, v->timeline->header->rows.count)
             ? send_tiles(v, connection, &lines)
-            : fv_web_say(&v->site, connection, MHD_HTTP_BAD_REQUEST, "lines are rows that there are, as \"0-3,7;4\"\n");
+            : fv_web_say(v->site, connection, MHD_HTTP_BAD_REQUEST, "lines are rows that there are, as \"0-3,7;4\"\n");
     free(lines.rows);
     free(lines.ends);
     return result;
@@ -110,7 +110,7 @@ enum MHD_Result fv_viewer_tiles(void *context, struct MHD_Connection *connection
 
 enum MHD_Result fv_viewer_rows(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct window w = window_of(v, connection);
     struct answer *a = begin_answer();
 

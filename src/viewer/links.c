@@ -19,7 +19,7 @@ static void tell_link(struct fv_json *json, const struct fv_timeline_link *l)
                  s->is_sampled, s->comm != FV_TIMELINE_NONE);
 }
 
-static enum MHD_Result tell_links(struct fv_viewer *v, struct MHD_Connection *connection, struct answer *a,
+static enum MHD_Result tell_links(const struct shown *v, struct MHD_Connection *connection, struct answer *a,
                                   const struct fv_timeline_link *links, size_t count)
 {
     fv_json_array(&a->json, "calls");
@@ -33,7 +33,7 @@ static enum MHD_Result tell_links(struct fv_viewer *v, struct MHD_Connection *co
 
 enum MHD_Result fv_viewer_blocked(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct window w = window_of(v, connection);
     const size_t most = (size_t)number(connection, "count", 1, BLOCKED, 200);
     struct fv_timeline_link *found = fv_xcalloc(most, sizeof(*found));
@@ -50,7 +50,7 @@ enum MHD_Result fv_viewer_blocked(void *context, struct MHD_Connection *connecti
 }
 
 /* The call that row, begin and depth name. */
-static bool asked_for(const struct fv_viewer *v, struct MHD_Connection *connection, struct fv_timeline_link *out)
+static bool asked_for(const struct shown *v, struct MHD_Connection *connection, struct fv_timeline_link *out)
 {
     const double rows = (double)v->timeline->header->rows.count, row = number(connection, "row", 0, rows, rows);
 
@@ -61,7 +61,7 @@ static bool asked_for(const struct fv_viewer *v, struct MHD_Connection *connecti
 
 enum MHD_Result fv_viewer_chain(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     struct fv_timeline_link from, found[CHAIN];
     const size_t count = asked_for(v, connection, &from) ? fv_timeline_chain(v->timeline, &from, found, CHAIN) : 0;
 
@@ -71,7 +71,7 @@ enum MHD_Result fv_viewer_chain(void *context, struct MHD_Connection *connection
 
 enum MHD_Result fv_viewer_together(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const size_t rows = v->timeline->header->rows.count;
     struct fv_timeline_link *found = fv_xcalloc(rows + 1, sizeof(*found)), of;
     struct answer *a = begin_answer();
@@ -90,7 +90,7 @@ enum MHD_Result fv_viewer_together(void *context, struct MHD_Connection *connect
 
 enum MHD_Result fv_viewer_critical(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_file *t = v->timeline;
     const struct window w = window_of(v, connection);
     const double least = number(connection, "least", 0, 1e18, 0);
@@ -118,7 +118,7 @@ enum MHD_Result fv_viewer_critical(void *context, struct MHD_Connection *connect
 
 enum MHD_Result fv_viewer_labels(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_file *t = v->timeline;
     const struct window w = window_of(v, connection);
     struct answer *a = begin_answer();
@@ -145,7 +145,7 @@ enum MHD_Result fv_viewer_labels(void *context, struct MHD_Connection *connectio
 enum MHD_Result fv_viewer_series(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     static const char *const scopes[] = { "thread", "process", "node" };
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_file *t = v->timeline;
     struct answer *a = begin_answer();
 
@@ -168,7 +168,7 @@ enum MHD_Result fv_viewer_series(void *context, struct MHD_Connection *connectio
 }
 
 /* "3,17" */
-static size_t take_series(const struct fv_viewer *v, struct MHD_Connection *connection, uint32_t out[SERIES])
+static size_t take_series(const struct shown *v, struct MHD_Connection *connection, uint32_t out[SERIES])
 {
     const char *at = fv_web_query(connection, "series");
     size_t count = 0;
@@ -186,7 +186,7 @@ static size_t take_series(const struct fv_viewer *v, struct MHD_Connection *conn
 
 enum MHD_Result fv_viewer_values(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct window w = window_of(v, connection);
     const size_t count = (size_t)number(connection, "count", 1, 4096, 1024);
     uint32_t series[SERIES];
@@ -197,7 +197,7 @@ enum MHD_Result fv_viewer_values(void *context, struct MHD_Connection *connectio
     for (size_t i = 0; i < series_count; i++)
         fv_timeline_values(v->timeline, series[i], w.from, w.to, out + i * count, count);
     return fv_web_queue(
-        &v->site, connection, MHD_HTTP_OK,
+        v->site, connection, MHD_HTTP_OK,
         fv_http.MHD_create_response_from_buffer(series_count * count * sizeof(*out), out, MHD_RESPMEM_MUST_FREE),
         "application/octet-stream");
 }

@@ -11,7 +11,7 @@
 
 /* `only`: rows, "0-3,7", in place of first and rows. Which these are is kept in the room of the body, of which there is
  * none. */
-static struct fv_timeline_window whole_ns(const struct fv_viewer *v, struct MHD_Connection *connection,
+static struct fv_timeline_window whole_ns(const struct shown *v, struct MHD_Connection *connection,
                                           struct fv_web_request *r)
 {
     const struct window w = window_of(v, connection);
@@ -41,7 +41,7 @@ static void tell_sum(struct fv_json *json, uint64_t number, const struct fv_time
 
 enum MHD_Result fv_viewer_sums(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_window w = whole_ns(v, connection, r);
     const uint64_t regions = v->timeline->header->regions.count;
     struct fv_timeline_sum *sums = fv_xcalloc(regions + 1, sizeof(*sums));
@@ -59,7 +59,7 @@ enum MHD_Result fv_viewer_sums(void *context, struct MHD_Connection *connection,
 
 enum MHD_Result fv_viewer_shares(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_window w = whole_ns(v, connection, r);
     const double regions = (double)v->timeline->header->regions.count;
     struct fv_timeline_sum *sums = fv_xcalloc((size_t)w.rows + 1, sizeof(*sums));
@@ -102,7 +102,7 @@ static uint64_t least_told(const struct fv_timeline_tree *tree)
 /* A node of which one is left out has more time than it and is not, so that the numbers of parents are known. */
 enum MHD_Result fv_viewer_tree(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_window w = whole_ns(v, connection, r);
     struct fv_timeline_tree tree;
     struct answer *a = begin_answer();
@@ -143,7 +143,7 @@ static int by_wait(const void *a, const void *b)
 
 enum MHD_Result fv_viewer_waits(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_window w = whole_ns(v, connection, r);
     struct fv_timeline_waits waits;
     struct answer *a = begin_answer();
@@ -168,7 +168,7 @@ enum MHD_Result fv_viewer_waits(void *context, struct MHD_Connection *connection
 
 enum MHD_Result fv_viewer_traffic(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_window w = whole_ns(v, connection, r);
     struct fv_timeline_traffics *t = fv_xcalloc(1, sizeof(*t));
     struct answer *a = begin_answer();
@@ -193,7 +193,7 @@ enum MHD_Result fv_viewer_traffic(void *context, struct MHD_Connection *connecti
 /* ---- calls ---- */
 
 /* "3,17": by region. */
-static bool *wanted_regions(const struct fv_viewer *v, struct MHD_Connection *connection)
+static bool *wanted_regions(const struct shown *v, struct MHD_Connection *connection)
 {
     const uint64_t regions = v->timeline->header->regions.count;
     const char *text = fv_web_query(connection, "region");
@@ -235,7 +235,7 @@ static void tell_found(struct fv_json *json, const struct fv_timeline_search *s)
 
 enum MHD_Result fv_viewer_calls(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_window w = whole_ns(v, connection, r);
     bool *wanted = wanted_regions(v, connection);
     struct fv_timeline_search s = { .wanted = wanted,

@@ -12,10 +12,10 @@
 
 static enum MHD_Result answer_page(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
 
     (void)r;
-    return fv_web_queue(&v->site, connection, MHD_HTTP_OK,
+    return fv_web_queue(v->site, connection, MHD_HTTP_OK,
                         fv_http.MHD_create_response_from_buffer(fv_view_page_bytes, (void *)(uintptr_t)fv_view_page,
                                                                 MHD_RESPMEM_PERSISTENT),
                         "text/html; charset=utf-8");
@@ -43,16 +43,17 @@ static void tell_classes(struct fv_json *json)
 
 static enum MHD_Result answer_about(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_file *t = v->timeline;
     struct answer *a = begin_answer();
 
     (void)r;
     fv_json_string(&a->json, "title", v->title);
+    fv_json_string(&a->json, "second", v->second);
     fv_json_unsigned(&a->json, "span_ns", t->header->span_ns);
     fv_json_unsigned(&a->json, "slices", t->header->slices);
     fv_json_unsigned(&a->json, "samples", t->header->samples);
-    fv_json_unsigned(&a->json, "messages", t->header->messages.count);
+    fv_json_unsigned(&a->json, "messages", t->header->messages);
     fv_json_unsigned(&a->json, "unmatched", t->header->unmatched);
     tell_classes(&a->json);
     fv_json_array(&a->json, "rows");
@@ -77,6 +78,34 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     }
     fv_json_end(&a->json);
     return end_answer(v, connection, a);
+}
+
+/* ---- a trace that grows ---- */
+
+static enum MHD_Result answer_more(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+    struct answer *a = begin_answer();
+    bool has_more = false;
+    uint64_t number = 0;
+
+    (void)r;
+    for (size_t i = 0; i < v->count; i++) {
+        has_more = has_more || v->has_more[i];
+        number += v->shown[i]->number;
+    }
+    fv_json_bool(&a->json, "more", has_more);
+    fv_json_unsigned(&a->json, "number", number);
+    return end_answer(v->shown[0], connection, a);
+}
+
+static enum MHD_Result answer_renew(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    struct fv_viewer *v = context;
+
+    (void)r;
+    v->is_asked = true;
+    return fv_web_say(&v->site, connection, MHD_HTTP_OK, "soon\n");
 }
 
 /* ---- slices ---- */
@@ -121,7 +150,7 @@ static void tell_slice(struct fv_json *json, const struct fv_timeline_seen *s)
 
 static enum MHD_Result answer_slices(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_header *h = v->timeline->header;
     const struct window w = window_of(v, connection);
     const double row = number(connection, "row", 0, (double)h->rows.count, (double)h->rows.count);
@@ -143,45 +172,54 @@ static enum MHD_Result answer_slices(void *context, struct MHD_Connection *conne
 
 /* ---- messages ---- */
 
+struct largest {
+    struct fv_timeline_message items[2 * MESSAGES];
+    size_t count;
+    uint64_t all;
+};
+
 static int by_bytes(const void *a, const void *b)
 {
-    const struct fv_timeline_message *x = *(const struct fv_timeline_message *const *)a,
-                                     *y = *(const struct fv_timeline_message *const *)b;
+    const struct fv_timeline_message *x = a, *y = b;
 
-    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : (x > y) - (x < y);
+    return x->bytes != y->bytes       ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
+           : x->sent_ns != y->sent_ns ? (x->sent_ns > y->sent_ns) - (x->sent_ns < y->sent_ns)
+                                      : (x->from > y->from) - (x->from < y->from);
+}
+
+static void choose_largest(struct largest *l)
+{
+    if (l->count)
+        qsort(l->items, l->count, sizeof(*l->items), by_bytes);
+    l->count = l->count < MESSAGES ? l->count : MESSAGES;
+}
+
+static void take_message(void *context, const struct fv_timeline_message *message)
+{
+    struct largest *l = context;
+
+    l->all++;
+    if (l->count == 2 * MESSAGES)
+        choose_largest(l);
+    l->items[l->count++] = *message;
 }
 
 static enum MHD_Result answer_messages(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
-    const struct fv_timeline_file *t = v->timeline;
+    const struct shown *v = shown_of(context, connection);
     const struct window w = window_of(v, connection);
-    const struct fv_timeline_message **found = fv_xcalloc(2 * MESSAGES, sizeof(*found));
+    struct largest *found = fv_xcalloc(1, sizeof(*found));
     struct answer *a = begin_answer();
-    uint64_t all = 0;
-    size_t count = 0;
 
     (void)r;
-    for (uint64_t i = 0; i < t->header->messages.count && (double)t->messages[i].sent_ns < w.to; i++) {
-        const struct fv_timeline_message *m = &t->messages[i];
-
-        if ((double)m->received_ns < w.from)
-            continue;
-        all++;
-        found[count++] = m;
-        if (count == 2 * MESSAGES) {
-            qsort(found, count, sizeof(*found), by_bytes);
-            count = MESSAGES;
-        }
-    }
-    if (count)
-        qsort(found, count, sizeof(*found), by_bytes);
-    count = count < MESSAGES ? count : MESSAGES;
-    fv_json_unsigned(&a->json, "left_out", all - count);
+    fv_timeline_messages(v->timeline, (uint64_t)w.from, (uint64_t)w.to, take_message, found);
+    choose_largest(found);
+    fv_json_unsigned(&a->json, "left_out", found->all - found->count);
     fv_json_array(&a->json, "messages");
-    for (size_t i = 0; i < count; i++) {
-        TELL_NUMBERS(&a->json, found[i]->sent_ns, found[i]->received_ns, found[i]->from, found[i]->to, found[i]->bytes,
-                     found[i]->tag);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct fv_timeline_message *m = &found->items[i];
+
+        TELL_NUMBERS(&a->json, m->sent_ns, m->received_ns, m->from, m->to, m->bytes, m->tag);
     }
     fv_json_end(&a->json);
     free(found);
@@ -192,7 +230,7 @@ static enum MHD_Result answer_messages(void *context, struct MHD_Connection *con
 
 static enum MHD_Result answer_path(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    struct fv_viewer *v = context;
+    const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_file *t = v->timeline;
     const double asked = number(connection, "context", 0, UINT32_MAX, UINT32_MAX);
     struct answer *a = begin_answer();
@@ -217,6 +255,8 @@ static enum MHD_Result answer_path(void *context, struct MHD_Connection *connect
 static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_GET, "/", answer_page },
     { MHD_HTTP_METHOD_GET, "/about", answer_about },
+    { MHD_HTTP_METHOD_GET, "/more", answer_more },
+    { MHD_HTTP_METHOD_POST, "/renew", answer_renew },
     { MHD_HTTP_METHOD_POST, "/tiles", fv_viewer_tiles },
     { MHD_HTTP_METHOD_GET, "/rows", fv_viewer_rows },
     { MHD_HTTP_METHOD_GET, "/blocked", fv_viewer_blocked },
@@ -240,21 +280,51 @@ static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_POST, "/forget", fv_viewer_forget_bookmark },
 };
 
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
-                                 unsigned port)
+static struct shown *show(const struct fv_viewer *v, const struct fv_viewer_trace *trace, const char *second)
+{
+    struct shown *s = fv_xcalloc(1, sizeof(*s));
+
+    *s = (struct shown){ .timeline = trace->timeline,
+                         .title = trace->title,
+                         .second = second,
+                         .bookmarks = fv_bookmarks_open(trace->folder),
+                         .site = &v->site };
+    return s;
+}
+
+void fv_viewer_tell_more(struct fv_viewer *v, size_t trace)
+{
+    v->has_more[trace] = true;
+}
+
+bool fv_viewer_is_asked(struct fv_viewer *v)
+{
+    return atomic_exchange(&v->is_asked, false);
+}
+
+void fv_viewer_renew(struct fv_viewer *v, size_t trace, const struct fv_viewer_trace *with)
+{
+    struct shown *s = show(v, with, v->shown[trace]->second);
+
+    s->before = v->shown[trace];
+    s->number = s->before->number + 1;
+    v->shown[trace] = s;
+    v->has_more[trace] = false;
+}
+
+struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port)
 {
     struct fv_viewer *v = fv_xcalloc(1, sizeof(*v));
 
-    v->timeline = timeline;
-    v->title = title;
-    v->bookmarks = fv_bookmarks_open(folder);
+    v->count = count;
+    for (size_t i = 0; i < count; i++)
+        v->shown[i] = show(v, &traces[i], count > 1 && !i ? traces[1].title : NULL);
     /* Sums of a large trace take longer than tiles. */
     v->site = (struct fv_web_site){ "view", fv_view_policy, routes, sizeof(routes) / sizeof(*routes), v, true };
     v->web = fv_web_open(&v->site, port);
     if (v->web)
         return v;
-    fv_bookmarks_close(v->bookmarks);
-    free(v);
+    fv_viewer_close(v);
     return NULL;
 }
 
@@ -262,8 +332,14 @@ void fv_viewer_close(struct fv_viewer *v)
 {
     if (!v)
         return;
-    fv_web_close(v->web);
-    fv_bookmarks_close(v->bookmarks);
+    if (v->web)
+        fv_web_close(v->web);
+    for (size_t i = 0; i < v->count; i++)
+        for (struct shown *s = v->shown[i], *before; s; s = before) {
+            before = s->before;
+            fv_bookmarks_close(s->bookmarks);
+            free(s);
+        }
     free(v);
 }
 
@@ -272,10 +348,9 @@ struct fv_web *fv_viewer_web(const struct fv_viewer *v)
     return v->web;
 }
 #else
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
-                                 unsigned port)
+struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port)
 {
-    (void)timeline, (void)title, (void)folder, (void)port;
+    (void)traces, (void)count, (void)port;
     fv_http_load("view");
     return NULL;
 }
@@ -289,5 +364,21 @@ struct fv_web *fv_viewer_web(const struct fv_viewer *viewer)
 {
     (void)viewer;
     return NULL;
+}
+
+void fv_viewer_tell_more(struct fv_viewer *viewer, size_t trace)
+{
+    (void)viewer, (void)trace;
+}
+
+bool fv_viewer_is_asked(struct fv_viewer *viewer)
+{
+    (void)viewer;
+    return false;
+}
+
+void fv_viewer_renew(struct fv_viewer *viewer, size_t trace, const struct fv_viewer_trace *with)
+{
+    (void)viewer, (void)trace, (void)with;
 }
 #endif

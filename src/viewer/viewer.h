@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The server of fvmpi view, in the house of web/house.h. It answers from a timeline, whose file it maps.
  *
+ * Of two traces, trace=1 asks about the second one.
+ *
  *     GET /              the page
  *     GET /about         JSON: what there is: span, rows, regions with their classes, and their sums over the run
  *     POST /tiles        from, to (ns), count; the body is lines, "0-3,7;4" (viewer/lines.c): for each line and stretch
@@ -27,6 +29,9 @@
  *     GET /traffic       messages by size and pair
  *     GET /calls         region ("3,17"), least, most (ns), order, count: calls, at most CALLS, and a histogram
  *
+ *     GET /more          JSON: whether more was written than is shown, and how often that was taken up
+ *     POST /renew        it is wanted
+ *
  *     GET /bookmarks     JSON
  *     POST /bookmark     "PLACE\nNOTE"; /forget: the same. They are kept in `folder` */
 #ifndef FV_VIEWER_H
@@ -36,10 +41,21 @@
 #include "web/house.h"
 
 struct fv_viewer;
-/* `title`: of the page. port 0: any that is free. NULL: it has said why. */
-struct fv_viewer *fv_viewer_open(const struct fv_timeline_file *timeline, const char *title, const char *folder,
-                                 unsigned port);
+#define FV_VIEWER_TRACES 2
+struct fv_viewer_trace {
+    const struct fv_timeline_file *timeline;
+    const char *title;  /* of the page */
+    const char *folder; /* of bookmarks */
+};
+/* One trace, or two that are compared. port 0: any that is free. NULL: it has said why. */
+struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port);
 struct fv_web *fv_viewer_web(const struct fv_viewer *viewer);
+
+/* Of a trace that grows: more of it was written than is shown. Who looks may then ask for it, once. */
+void fv_viewer_tell_more(struct fv_viewer *viewer, size_t trace);
+bool fv_viewer_is_asked(struct fv_viewer *viewer);
+/* Shows it from now on. The timeline before stays until the viewer is closed. */
+void fv_viewer_renew(struct fv_viewer *viewer, size_t trace, const struct fv_viewer_trace *with);
 void fv_viewer_close(struct fv_viewer *viewer);
 
 #endif

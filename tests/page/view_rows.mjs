@@ -111,6 +111,71 @@ async function stacked(page) {
   return same("stack", [title, await page.locator(".stack-canvas").count()], ["stack of rank 0", 0]);
 }
 
+/* Rows coloured by a number: the colour of a pixel is that of the highest value of its row then, as the server has it. */
+async function radar(page) {
+  const select = "select[aria-label='what colours the rows']",
+    options = await page.locator(select + " option").allInnerTexts();
+
+  if (options.length < 4) return "no values: " + options;
+  const found = [];
+  for (const choice of ["wait", "value:" + options[3]]) {
+    await page.selectOption(select, choice);
+    await settled(page);
+    await page.waitForTimeout(200);
+    found.push(
+      await page.evaluate(async () => {
+        const { view } = document.getElementById("picture"),
+          { radar: of, canvas } = view,
+          { data } = of,
+          copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true }),
+          ratio = devicePixelRatio,
+          wrong = [];
+        let seen = 0;
+
+        copy.drawImage(canvas, 0, 0);
+        const { data: pixels } = copy.getImageData(0, 0, canvas.width, canvas.height);
+        for (let line = 0; line < data.lines; line++)
+          for (let i = 5; i < data.count - 5; i += 7) {
+            const value = data.values[line * data.count + i],
+              x = Math.floor((120 + view.x(data.from + ((i + 0.5) * (data.to - data.from)) / data.count)) * ratio),
+              y = Math.floor((view.y(data.first + line) + 3) * ratio),
+              at = 4 * (y * canvas.width + x);
+
+            if (isNaN(value)) continue;
+            const wanted = of
+              .colour(value / data.most)
+              .match(/\d+/g)
+              .map(Number);
+            seen++;
+            if (wanted.some((channel, k) => Math.abs(channel - pixels[at + k]) > 2)) wrong.push([line, i, value]);
+          }
+        const { curves } = of.chart || { curves: [] },
+          asked = curves.length
+            ? new Float64Array(
+                await (
+                  await view.trace.ask("values", {
+                    ...{ from: data.from, to: data.to, count: data.count, series: curves[0].number },
+                  })
+                ).arrayBuffer(),
+              )
+            : null,
+          line = curves.length ? view.rows.lineOf[curves[0].row] : -1,
+          differs = asked
+            ? [...Array(data.count).keys()].filter(i => asked[3 * i + 1] > data.values[line * data.count + i]).length
+            : 0;
+
+        return { seen, wrong: wrong.length, differs, legend: document.querySelector(".radar").innerText.trim() };
+      }),
+    );
+  }
+  await page.selectOption(select, "");
+  await settled(page);
+  const [wait, values] = found,
+    isGood = ({ seen, wrong, differs }) => seen > 5 && wrong < seen / 10 && !differs;
+
+  return isGood(wait) && isGood(values) && /0 %\s*100 %/.test(wait.legend) ? null : JSON.stringify(found);
+}
+
 /* A call of a collective operation: its members. */
 async function together(page) {
   await page.locator("#sums tr:has(button:text-is('MPI_Barrier')) button.longest").click();
@@ -178,6 +243,7 @@ async function main() {
   await look("rows of some ranks", filtered(page));
   await look("rows sorted by what they wait", sorted(page));
   await look("values along time", charted(page));
+  await look("rows coloured by numbers", radar(page));
   await look("the call stack of a row", stacked(page));
   await look("the members of a collective operation", together(page));
   await look("waits and the critical path", critical(page));

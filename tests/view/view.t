@@ -197,7 +197,7 @@ def refused(tap, anchor):
                 check(bytes > 2**20, 'not taken: {} bytes', bytes)
     server.stop()
     with tap.test('wrong usage: one line'):
-        for words, status in ((['/none.otf2'], 1), (['/none'], 1), ([anchor, anchor], 2), ([anchor, '--port', '0'], 2)):
+        for words, status in ((['/none.otf2'], 1), (['/none'], 1), ([anchor, '--port', '0'], 2)):
             run = harness.run([harness.FVMPI, 'view', *words]).ended(status)
             equal('lines of {}'.format(words), len(run.err.splitlines()) if status == 1 else 1, 1)
 
@@ -253,6 +253,23 @@ def large(tap):
     server = Server(made)
     with tap.test('a large trace: its calls'):
         equal('calls', server.json('about')['slices'], ranks * 66000)
+    with tap.test('a large trace: the index has less than 7 bytes a call, with its messages and bins'):
+        bytes = os.path.getsize(os.path.join(made, '.fvmpi-view', 'timeline'))
+        check(bytes < 7 * ranks * 66000, '{} bytes', bytes)
+    with tap.test('a large trace: messages of a stretch of time are those of all that are on their way then'):
+        about = server.json('about')
+        span, seen = about['span_ns'], {}
+        step = span // 16
+        for begin in range(0, span, span // 400):  # few enough to be told
+            told = server.json('messages', **{'from': begin, 'to': begin + span // 400})
+            equal('left out', told['left_out'], 0)
+            seen.update((tuple(m), None) for m in told['messages'])
+        equal('messages', len(seen), about['messages'])
+        for begin in [*range(0, span, step), span - span // 5000]:
+            end = begin + span // 5000
+            wanted = sorted(m for m in seen if m[0] < end and m[1] >= begin)
+            found = server.json('messages', **{'from': begin, 'to': end})['messages']
+            equal('{} to {}'.format(begin, end), sorted(map(tuple, found)), wanted)
     seen_in_browser(tap, 'large trace', 'view_frames.mjs', server.address)
     server.stop()
 

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Looks at the page of fvmpi view with two traces. view_compare.mjs FOLDER ADDRESS WANTED: JSON: by function the exclusive ns, and the calls, of both traces;
+ * and the ns by which the second one is moved so that the second calls of MPI_Barrier stand below each other. Each line of stdout is what was looked at,
+ * { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
+import fs from "node:fs";
+import path from "node:path";
+import { accessible, launch, look, same, watched } from "./browser.mjs";
+
+const [folder, address, words] = process.argv.slice(2);
+const wanted = JSON.parse(words);
+const TIMEOUT = { timeout: 30000 };
+
+const settled = page => page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
+
+async function open(browser, options, hash = "") {
+  const watch = await watched(browser, new RegExp("^(data|blob):|^" + new URL(address).origin + "/"), options);
+
+  await watch.page.goto(address + hash);
+  await watch.page.waitForSelector("#differences tbody tr", TIMEOUT);
+  await settled(watch.page);
+  return watch;
+}
+
+/* The table as it is saved: by function A, B, difference and ratio. */
+async function saved(page) {
+  const [download] = await Promise.all([
+      page.waitForEvent("download", TIMEOUT),
+      page.click("#panel-compare button:text-is('CSV')"),
+    ]),
+    [, ...lines] = fs
+      .readFileSync(await download.path(), "utf8")
+      .trim()
+      .split("\n");
+
+  return lines.map(line => line.split(",")).map(([name, ...numbers]) => [name, ...numbers.map(n => n && Number(n))]);
+}
+
+async function table(page, wants) {
+  const rows = await saved(page),
+    found = Object.fromEntries(rows.map(([name, a, b]) => [name, [a, b]])),
+    names = Object.keys(wants).filter(name => wants[name].some(Boolean)),
+    sizes = rows.map(([, , , difference]) => Math.abs(difference)),
+    bad = rows.find(
+      ([, a, b, difference, ratio]) => difference !== b - a || (a ? Math.abs(ratio - b / a) > 1e-9 : ratio !== ""),
+    );
+
+  return (
+    same(
+      "functions",
+      names.map(name => [name, found[name]]),
+      names.map(name => [name, wants[name]]),
+    ) ||
+    (bad ? "a row: " + bad : null) ||
+    (sizes.every((size, i) => !i || size <= sizes[i - 1]) ? null : "not sorted: " + sizes)
+  );
+}
+
+const views = page =>
+  page.evaluate(() =>
+    document.getElementById("picture").view.all.map(({ from, to, shift }) => ({ from, to, shift: shift || 0 })),
+  );
+
+/* Both show the same stretch; keys and the mouse move both. */
+async function moves(page) {
+  await page.focus("#second");
+  await page.keyboard.press("w");
+  await settled(page);
+  const [first, second] = await views(page);
+  const box = await page.locator("#second").boundingBox();
+  await page.mouse.move(box.x + 300, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 400, box.y + 60, { steps: 3 });
+  await page.mouse.up();
+  await settled(page);
+  const [dragged, below] = await views(page);
+  await page.keyboard.press("f");
+  await settled(page);
+  return first.from > 0 &&
+    second.from === first.from &&
+    dragged.to - dragged.from < first.to - first.from &&
+    below.to === dragged.to
+    ? null
+    : JSON.stringify([first, second, dragged, below]);
+}
+
+/* What is clicked on in the second one is its own call. */
+async function chosen(page) {
+  const box = await page.locator("#second").boundingBox();
+
+  await page.mouse.click(box.x + 300, box.y + 40);
+  await page.waitForSelector("#details h2", TIMEOUT);
+  const text = await page.locator("#details").innerText();
+  return text.includes("scorep-coll") ? null : text;
+}
+
+async function aligned(page, kind, what, number) {
+  await page.selectOption(".align select", kind);
+  if (what !== undefined) await page.fill(".align input[type=text]", what);
+  if (number) await page.fill(".align input[type=number]", number);
+  await page.keyboard.press("Tab");
+  await settled(page);
+  await page.waitForTimeout(300);
+  await settled(page);
+  const [first, second] = await views(page);
+
+  return { shift: second.shift, isSame: second.from + second.shift === first.from };
+}
+
+async function alignments(page) {
+  const call = await aligned(page, "call", "MPI_Barrier", "2");
+  await page.waitForFunction(() => location.hash.includes("align=call"), null, TIMEOUT);
+  await page.screenshot({ path: path.join(folder, "view-compare-call.png") });
+  const none = await aligned(page, "call", "no such function", "1"),
+    words = await page.locator(".align [role=status]").first().innerText(),
+    typed = await aligned(page, "shift", "-20 ms"),
+    end = await aligned(page, "end"),
+    spans = await page.evaluate(() => document.getElementById("picture").view.all.map(view => view.about.span_ns)),
+    begin = await aligned(page, "begin");
+
+  return (
+    same("call", call, { shift: wanted.shift, isSame: true }) ||
+    same("no call", [none.shift, words], [0, "not in both: aligned by their begins"]) ||
+    same("typed in", typed, { shift: -2e7, isSame: true }) ||
+    same("end", end.shift, spans[0] - spans[1]) ||
+    same("begin", begin.shift, 0)
+  );
+}
+
+/* One colour for a function of both. */
+const colours = page =>
+  page.evaluate(() => {
+    const [first, second] = document.getElementById("picture").view.all,
+      of = view => view.about.regions.map(({ name, number }) => name + view.palette.own(number)).join();
+
+    return of(first) === of(second) ? null : "colours";
+  });
+
+async function later(browser) {
+  const { page, close } = await open(browser, {}, "#0-500000000,0.00,30.000&align=call:2:MPI_Barrier"),
+    [first, second] = await views(page);
+
+  await page.waitForFunction(
+    shift => document.getElementById("picture").view.all[1].shift === shift,
+    wanted.shift,
+    TIMEOUT,
+  );
+  await close();
+  return same("place", [first.from, first.to], [0, 5e8]) || (second ? null : "one");
+}
+
+const browser = await launch();
+for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "dark" } })) {
+  const { page, faults, close } = await open(browser, options);
+
+  await page.screenshot({ path: path.join(folder, `view-compare-${name}.png`) });
+  await look(name + ": accessible", accessible(page));
+  if (name === "light") {
+    await look("times of both", table(page, wanted.exclusive));
+    await page.selectOption("#panel-compare select[aria-label='what is compared']", "count");
+    await look("calls of both", table(page, wanted.calls));
+    await look("one colour in both", colours(page));
+    await look("one stretch of time", moves(page));
+    await look("a call of the second one", chosen(page));
+    await look("what stands below what", alignments(page));
+  }
+  await look(name + ": nothing goes wrong", Promise.resolve(faults.join("; ")));
+  await close();
+}
+await look("the address has the alignment", later(browser));
+await browser.close();

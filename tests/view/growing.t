@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""fvmpi view of a trace that is still written: what is new is shown when that is asked for; fvmpi live opens it."""
+import json
+import os
+import shutil
+import sys
+import time
+import urllib.request
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(HERE + '/../harness')
+import harness
+from report import check, equal
+from served import Served, seen_in_browser
+from viewed import Server
+
+PATIENCE_S = 60
+
+
+def until(what, does):
+    """Its first answer that is not None or False."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        found = does()
+        if found:
+            return found
+        time.sleep(0.2)
+    check(False, '{}: not within {} s', what, PATIENCE_S)
+
+
+def cut(whole, place):
+    """The experiment as it was when the half of it was written."""
+    shutil.copytree(whole, place)
+    for name in os.listdir(place):
+        path = os.path.join(place, name)
+        if name.endswith('.fvr'):
+            os.truncate(path, os.path.getsize(path) // 2 // 4096 * 4096)
+
+
+def grow(whole, place):
+    for name in os.listdir(whole):
+        if name.endswith('.fvr'):
+            shutil.copy(os.path.join(whole, name), os.path.join(place, name))
+
+
+def calls(server):
+    return server.json('about')['slices']
+
+
+def grows(tap, whole):
+    place = os.path.join(harness.scratch('growing'), 'exp')
+    cut(whole, place)
+    server = Server(place)
+    with tap.test('more was written: that is said, and shown when it is asked for'):
+        before = calls(server)
+        equal('at first', server.json('more'), {'more': False, 'number': 0})
+        grow(whole, place)
+        until('more', lambda: server.json('more')['more'])
+        equal('not yet', calls(server), before)
+        equal('asked', server.fetch('/renew', method='POST', data=b'')[0], 200)
+        until('renewed', lambda: server.json('more')['number'] == 1)
+        equal('no more', server.json('more')['more'], False)
+        alone = Server(whole)
+        equal('as if opened anew', calls(server), calls(alone))
+        check(calls(server) > before, '{} calls before', before)
+        equal('sums', server.json('sums'), alone.json('sums'))
+        alone.stop()
+    equal('stopped', server.stop().rc, 0)
+    cut(whole, place + '2')
+    server = Server(place + '2')
+    time.sleep(0.1)
+    grow(whole, place + '2')
+    until('more', lambda: server.json('more')['more'])
+    seen_in_browser(tap, 'a trace that grows', 'view_growing.mjs', server.address)
+    server.stop()
+
+
+def live(tap, whole):
+    server = Served('live', whole, '--interval', '1')
+    state = lambda: json.loads(server.fetch('/timeline')[1])  # noqa: E731
+    ask = lambda: json.loads(server.fetch('/view', method='POST', data=b'')[1])  # noqa: E731
+    with tap.test('fvmpi live: the timeline of the job'):
+        equal('at first', state(), {'job': True, 'state': 'none', 'address': None})
+        equal('asked', ask()['state'], 'starts')
+        address = until('address', lambda: state()['address'])
+        base, token = address.split('/?token=')
+        about = json.load(urllib.request.urlopen('{}/about?token={}'.format(base, token), timeout=30))
+        equal('of the job', about['title'], whole)
+        equal('asked again', ask()['address'], address)
+    other = Served('live', whole + '/', '--interval', '1')
+    seen_in_browser(tap, 'fvmpi live', 'live_timeline.mjs', other.address)
+    other.process.terminate()
+    harness.finish(other.process)
+    with tap.test('fvmpi live: it ends with fvmpi live'):
+        server.process.terminate()
+        equal('ended', harness.finish(server.process).rc, 0)
+        try:
+            urllib.request.urlopen('{}/about?token={}'.format(base, token), timeout=5)
+            check(False, 'it still serves')
+        except OSError:
+            pass
+    with tap.test('fvmpi live: without a job, or without a trace'):
+        server = Served('live', '--interval', '1')
+        equal('no job', ask()['job'], False)
+        server.process.terminate()
+        harness.finish(server.process)
+        empty = harness.scratch('empty')
+        server = Served('live', empty + '/', '--interval', '1')
+        ask()
+        until('ended', lambda: json.loads(server.fetch('/timeline')[1])['state'] == 'ended')
+        server.process.terminate()
+        harness.finish(server.process)
+
+
+def main():
+    tap = harness.Tap()
+    if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')):
+        with tap.test('traces in a browser'):
+            raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')
+        tap.done()
+    whole = os.path.join(harness.scratch('whole'), 'exp')
+    harness.run([os.path.join(harness.BUILD, 'tests/bench/trace_gen'), whole, '2', '200000']).ended(0)
+    grows(tap, whole)
+    live(tap, whole)
+    tap.done()
+
+
+main()
