@@ -34,15 +34,14 @@ struct fv_exports {
 /* For the table of options of a command, and for its usage. */
 #define FV_EXPORT_OPTION(id, option, samples, write, about) \
     { option, required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_##id },
-#define FV_EXPORT_OPTIONS                                                       \
-    FV_EXPORTS(FV_EXPORT_OPTION)                                                \
-    { "perfetto", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_PERFETTO }, \
-    {                                                                           \
-        "sqlite", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_SQLITE \
+#define FV_EXPORT_OPTIONS                                                                                    \
+    FV_EXPORTS(FV_EXPORT_OPTION){ "perfetto", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_PERFETTO }, \
+    {                                                                                                        \
+        "sqlite", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_SQLITE                                  \
     }
 #define FV_EXPORT_LINE(id, option, samples, write, about) "  --" option " FILE  write " about "\n"
-#define FV_EXPORT_USAGE        \
-    FV_EXPORTS(FV_EXPORT_LINE) \
+#define FV_EXPORT_USAGE                                                                                \
+    FV_EXPORTS(FV_EXPORT_LINE)                                                                         \
     "  --perfetto FILE  after --trace, or of an archive: write all of the trace for ui.perfetto.dev\n" \
     "  --sqlite FILE  write all tables, and the trace, to a new SQLite database\n"
 
