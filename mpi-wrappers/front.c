@@ -199,12 +199,14 @@ static void *settle(struct fv_front_stub *stub)
     return target ? target : lacks(stub->name);
 }
 
-/* The C library's functions now: they may be called first in a signal handler, where nothing can be looked up. */
+/* The C library's functions now: they may be called first in a signal handler, where nothing can be looked up.
+ * A library whose constructor runs before this one may have called MPI, as Open MPI's for C++ does. */
 __attribute__((constructor)) static void find_before_main(void)
 {
     int saved = errno;
 
-    find();
+    if (state == NOT_YET)
+        find();
     for (struct fv_front_stub *stub = __start_fv_front; stub < __stop_fv_front; stub++)
         if (!is_mpi(stub))
             lead(stub);

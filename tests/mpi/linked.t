@@ -97,6 +97,10 @@ def others(tap, mpi):
             recorded(mpi, compiled(mpi, 'linked-tool', words + flags_of(mpi)[1]), 1, out='tool: 3 barriers, 5 sums\n'),
             1,
         )
+    with tap.test('{}: -lfvmpi, and a library that calls MPI before main'.format(mpi)):
+        early = mpi.build('tool.c', '-DEARLY', '-shared', '-fPIC', output='libearly-linked.so')
+        words = OURS + ['-lfvmpi', '-Wl,--no-as-needed', early, '-Wl,-rpath,' + mpi.folder]
+        totals(recorded(mpi, compiled(mpi, 'linked-early', words + flags_of(mpi)[1]), 1), 1)
     with tap.test('{}: -lfvmpi, fvmpi.h'.format(mpi)):
         program = mpi.build(
             'pause.c', '-I' + os.path.join(harness.SOURCE, 'src'), *OURS, '-lfvmpi', output='linked-pause'

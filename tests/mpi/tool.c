@@ -43,6 +43,15 @@ int MPI_Finalize(void)
 }
 #endif
 
+#ifdef EARLY /* a library that calls MPI before main, as Open MPI's own one for C++ does */
+__attribute__((constructor)) static void call_early(void)
+{
+    int flag;
+
+    MPI_Initialized(&flag);
+}
+#endif
+
 #ifdef PROGRAM
 int main(int argc, char **argv)
 {
