@@ -2,18 +2,46 @@
 /* See identity.h. */
 #include "rt/identity.h"
 #include "base/experiment.h"
+#include "base/linked_objects.h"
 #include "base/process.h"
 #include "base/secret.h"
 #include "base/shell.h"
+#include "rt/maps.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
+struct program {
+    uintptr_t address; /* in it */
+    char *path;
+    size_t bytes;
+};
+
+static bool is_program(char *line, void *arg)
+{
+    const struct program *p = arg;
+    char *rest, *path;
+
+    if (!fv_maps_has(line, p->address, &rest) || !(path = strchr(rest, '/')))
+        return false;
+    snprintf(p->path, p->bytes, "%s", path);
+    return true;
+}
+
+/* Where the loader was started, with the program as its argument, /proc/self/exe is the loader. */
 void fv_program(char *out, size_t bytes)
 {
-    ssize_t n = readlink("/proc/self/exe", out, bytes - 1);
+    const struct link_map *o = getauxval(AT_BASE) ? NULL : fv_linked_object((const void *)(uintptr_t)fv_program);
+    struct program program = { .path = out, .bytes = bytes };
 
+    while (o && o->l_prev)
+        o = o->l_prev;
+    program.address = o ? (uintptr_t)o->l_ld : 0;
+    if (o && fv_maps_find(is_program, &program))
+        return;
+    ssize_t n = readlink("/proc/self/exe", out, bytes - 1);
     out[n > 0 ? n : 0] = '\0';
 }
 

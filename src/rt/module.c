@@ -6,6 +6,7 @@
  * The loader's lock is never waited for while the tree's is held, where the C library allows that
  * (glibc 2.35): a thread in a callback of dl_iterate_phdr() has it, and may use a lock of its own
  * (--threads), which leads here. */
+#include "rt/identity.h"
 #include "rt/loaded_objects.h"
 #include "rt/map.h"
 #include "rt/path.h"
@@ -16,7 +17,6 @@
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MODULES 1024  /* distinct objects a process may show call paths through; more are `unknown` */
 #define CODES   65536 /* places for functions of source code, half of which may be taken */
@@ -118,8 +118,7 @@ static const char *full_path(const char *name, char *buffer, size_t bytes)
 {
     if (name && *name)
         return name;
-    ssize_t n = readlink("/proc/self/exe", buffer, bytes - 1);
-    buffer[n > 0 ? n : 0] = '\0';
+    fv_program(buffer, bytes);
     return buffer;
 }
 

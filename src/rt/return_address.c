@@ -2,10 +2,10 @@
 /* See return_address.h. Code is read through the kernel, because nothing may be there. */
 #include "rt/return_address.h"
 #include "rt/loaded_objects.h"
+#include "rt/maps.h"
 #include "rt/process.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
+#include <string.h>
 
 #if defined(__x86_64__)
 enum { BEFORE = 7 }; /* bytes of the longest call, without prefixes */
@@ -45,38 +45,11 @@ static bool is_behind_call(const uint8_t code[BEFORE])
 }
 #endif
 
-/* A line of /proc/self/maps. */
-static bool is_code_at(const char *line, uintptr_t address)
+static bool is_code_at(char *line, void *address)
 {
     char *rest;
-    uintptr_t begin = strtoul(line, &rest, 16), end = *rest == '-' ? strtoul(rest + 1, &rest, 16) : 0;
 
-    return address >= begin && address < end && rest[0] == ' ' && strlen(rest) > 4 && rest[3] == 'x';
-}
-
-static bool is_in_code(uintptr_t address)
-{
-    char text[4096];
-    size_t used = 0;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    bool found = false;
-
-    for (long n; fd >= 0 && !found && (n = syscall(SYS_read, fd, text + used, sizeof(text) - 1 - used)) > 0;) {
-        char *line = text, *stop;
-
-        used += (size_t)n;
-        text[used] = '\0';
-        for (; !found && (stop = strchr(line, '\n')); line = stop + 1) {
-            *stop = '\0';
-            found = is_code_at(line, address);
-        }
-        /* the rest of a long name */
-        used = line == text && used == sizeof(text) - 1 ? 0 : used - (size_t)(line - text);
-        memmove(text, line, used);
-    }
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    return found;
+    return fv_maps_has(line, *(uintptr_t *)address, &rest) && strlen(rest) > 4 && rest[3] == 'x';
 }
 
 /* At the begin of a page there may be nothing in front of it. */
@@ -95,5 +68,5 @@ bool fv_is_return_address(uintptr_t address)
 
     if (address < FV_PAGE || !read_before(address, code) || !is_behind_call(code))
         return false;
-    return fv_loaded_find(address, &object) || is_in_code(address);
+    return fv_loaded_find(address, &object) || fv_maps_find(is_code_at, &address);
 }

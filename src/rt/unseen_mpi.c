@@ -11,6 +11,8 @@
  *
  * Rejected: `fvmpi run` waiting for the program to say so (a process more between a rank and its launcher). */
 #include "rt/unseen_mpi.h"
+#include "rt/identity.h"
+#include "rt/maps.h"
 #include "rt/process.h"
 
 #include "base/experiment.h"
@@ -58,14 +60,6 @@ static bool is_watched(void)
 static bool is_recorded(void)
 {
     return fv_rt_state() != FV_RT_IDLE && fv_our_mpi != FV_MPI_NONE;
-}
-
-static const char *own_program(char out[4096])
-{
-    ssize_t n = readlink("/proc/self/exe", out, 4095);
-
-    out[n > 0 ? n : 0] = '\0';
-    return out;
 }
 
 /* ---- MPI libraries ---- */
@@ -134,40 +128,16 @@ static bool is_in_our_space(uintptr_t address)
     return o || !object;
 }
 
-/* A line of /proc/self/maps. */
-static bool tell_if_elsewhere(char *line)
+static bool tell_if_elsewhere(char *line, void *unused)
 {
     char *path = strchr(line, '/');
     uintptr_t address = strtoul(line, NULL, 16);
+    (void)unused;
 
     if (!path || fv_mpi_of_library(fv_base_name(path)) == FV_MPI_NONE || is_in_our_space(address))
         return false;
     fv_log("%s: was loaded by dlmopen() into a separate name space, and was not recorded; open it with dlopen()", path);
     return true;
-}
-
-static bool tell_elsewhere(void)
-{
-    char text[8192], *end;
-    size_t used = 0;
-    bool told = false;
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-
-    for (ssize_t n; fd >= 0 && !told && (n = read(fd, text + used, sizeof(text) - 1 - used)) > 0;) {
-        char *line = text;
-
-        used += (size_t)n;
-        text[used] = '\0';
-        for (; !told && (end = strchr(line, '\n')); line = end + 1) {
-            *end = '\0';
-            told = tell_if_elsewhere(line);
-        }
-        used = line == text && used == sizeof(text) - 1 ? 0 : used - (size_t)(line - text); /* no line is that long */
-        memmove(text, line, used);
-    }
-    if (fd >= 0)
-        close(fd);
-    return told;
 }
 
 /* ---- what fvmpi run started ---- */
@@ -188,7 +158,7 @@ static void tell_nothing(int status)
 {
     char program[4096], ended[60] = "";
 
-    own_program(program);
+    fv_program(program, sizeof(program));
     if (shared && __atomic_load_n(&shared->is_noted, __ATOMIC_ACQUIRE))
         tell_without_us(shared->program);
     else if (fv_program_has_mpi(program))
@@ -301,7 +271,7 @@ void fv_unseen_end(bool may_ask, int status)
     if (!fv_first_rank() || fv_option_is_on("FVMPI_DISABLE") || (fv_shadows && fv_shadow_tell()) || is_recorded())
         return;
     open_stderr();
-    if (may_ask && (tell_loaded() || tell_elsewhere()))
+    if (may_ask && (tell_loaded() || fv_maps_find(tell_if_elsewhere, NULL)))
         return;
     if (fv_option_is_on("FVMPI_QUIET") || !is_watched() || !is_nothing_recorded())
         return;

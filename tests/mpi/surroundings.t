@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Surroundings that not every library survives: a stderr that nobody reads or that is not there, ranks that
 go to directories of their own, a plugin that is closed. The application does not notice, and its files are
-its own."""
+its own; a loader that starts the program."""
 import glob
 import os
 import sys
@@ -10,7 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
-from report import check, equal
+from report import check, equal, problems
 
 # Starts a command with other descriptors. Python ignores SIGPIPE, and what it starts would, too.
 WITHOUT_READER = 'r, w = os.pipe(); os.close(r); os.dup2(w, 2); '
@@ -108,6 +108,18 @@ def fibers(tap, mpi):
         check(dropped > 0, 'none came back elsewhere')
 
 
+def loaders(tap, mpi):
+    """/proc/self/exe is the loader then, and not the program."""
+    with tap.test('{}: started by the loader'.format(mpi)):
+        program = mpi.build('tool.c', '-DPROGRAM')
+        found = harness.run(['readelf', '-lW', program]).ended(0).out
+        loader = found.split('program interpreter: ')[1].split(']')[0]
+        run = mpi.profile(loader, 1, [program]).ended(0)
+        report = run.report()
+        check('/tool.c' in report.callsites('MPI_Barrier')[0].path[0]['file'], 'another line')
+        equal('problems', problems(report.data), [])
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.an_mpi(tap):
@@ -115,6 +127,7 @@ def main():
         directories(tap, mpi)
         plugins(tap, mpi)
         fibers(tap, mpi)
+        loaders(tap, mpi)
     tap.done()
 
 
