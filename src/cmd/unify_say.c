@@ -212,7 +212,8 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log("%s: %s not in the trace: a thread held more than 64 locks at once, or %s", where,
                are(m.of_threads, "event", " of threads", n), full);
     if (m.of_files)
-        fv_log("%s: %s not in the trace: %s", where, are(m.of_files, "file operation", "", n), full);
+        fv_log("%s: %s not in the trace: there was no memory to count them, or %s", where,
+               are(m.of_files, "file operation", "", n), full);
     if (m.of_memory)
         fv_log("%s: %s not in the trace: %s", where, are(m.of_memory, "call", " of the allocator", n), full);
     say_damaged(r, where);

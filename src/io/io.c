@@ -216,11 +216,13 @@ static bool trace_event(struct fv_io *io, uint64_t begin, uint64_t end, uint64_t
             trace_with_room(io->thread, begin, end, field));
 }
 
-static void trace(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_done *done, uint64_t end)
+/* `counted`: in a record, which names the function. */
+static void trace(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_done *done, uint64_t end,
+                  bool counted)
 {
     uint64_t field[] = { 0, 0, call->path, call->function, handle_of(call->open), result_of(call, done) };
 
-    if (!trace_event(io, call->begin, end, field) &&
+    if (!(counted && trace_event(io, call->begin, end, field)) &&
         (__atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) || fv_rt_here()))
         io->state->untraced++;
 }
@@ -416,7 +418,7 @@ static struct fv_io_record *leave_at(struct fv_io_call *call, const struct fv_io
         r = record(io, call, done, end);
         __atomic_store_n(&io->state->begin, 0, __ATOMIC_RELEASE);
         if (is_traced(call))
-            trace(io, call, done, end);
+            trace(io, call, done, end, r != NULL);
     }
     end_hook(io, &mark);
     return r;

@@ -715,6 +715,20 @@ def look_alikes(tap):
         )
 
 
+def no_memory(tap, mpi):
+    """What cannot be counted is not in the trace, and both are said."""
+    with tap.test('{}: memory ends before files are used'.format(mpi)):
+        if harness.SANITIZER:
+            raise harness.Skip('a sanitizer needs memory itself')
+        program = mpi.build(os.path.join(HERE, 'limited.c'))
+        run = mpi.profile(program, 1, options=['--io', '--trace']).ended(0)
+        said = harness.run([os.path.join(harness.BUILD, 'fvunify'), run.directory]).err
+        check('12 file operations are not in the trace: there was no memory' in said, 'fvunify: {}', said)
+        check('damaged' not in said, 'fvunify: {}', said)
+        text = ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split())
+        check('12 calls of functions for files counted without file and call path' in text, 'report: {}', text)
+
+
 def main():
     tap = harness.Tap()
     place = harness.scratch('bin')
@@ -733,6 +747,7 @@ def main():
     real(tap, place)
     for mpi in harness.an_mpi(tap):
         with_mpi(tap, mpi)
+        no_memory(tap, mpi)
     tap.done()
 
 

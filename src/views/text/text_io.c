@@ -7,13 +7,16 @@ FV_TEXT_SECTION(io)
 {
     const struct fv_io_view *io = fv_model_io(v->model);
     const struct fv_text_loss rows[] = {
-        { io->no_room, "call", "of functions for files counted without file and call path, for lack of room" },
+        { io->no_room, "call",
+          "of functions for files counted without file and call path, or not at all, for lack of room" },
         { io->interrupted, "call",
           "of functions for files in signal handlers that interrupted another's record: not recorded" },
     };
 
-    if (!io->call_count)
+    if (!io->call_count) {
+        fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
         return;
+    }
     fv_text_relation(p, v, "io_files", "file",
                      "over all ranks; in MPI: time in MPI's own functions for files; max rank: time of the rank with "
                      "most");
