@@ -237,6 +237,8 @@ struct fv_rank {
     double caused_s, charged_s, critical_s; /* by the trace, as in struct fv_blame; NAN without analysis */
     double withheld_s;                      /* likewise; 0 without */
     double init_s, finalize_s;              /* in MPI_Init, MPI_Finalize */
+    double polled_s, polled_off_s;          /* outside of MPI between calls that ask if something has come (regions.c),
+                                             * and of that without a processor: it waited */
     double tool_s, tool_once_s; /* fvmpi's own CPU time, an estimate; beside it what starting and ending took */
     uint64_t memory_bytes, file_bytes;
     uint64_t dropped[FV_DROP_COUNT];
@@ -391,6 +393,9 @@ struct fv_region_rank {
     struct fv_off_processor off;
     struct fv_region_io io;
 };
+struct fv_model;
+/* Between calls of MPI_Test and its like at one place, with nothing done meanwhile. */
+bool fv_region_is_polling(const struct fv_model *model, const struct fv_region_rank *region);
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
 struct fv_causes {
     enum fv_causes_source source;

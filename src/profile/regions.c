@@ -365,12 +365,51 @@ static int by_longest(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
+#define POLLED 1000 /* calls that ask: fewer are no loop */
+#define IDLE_S 2e-6 /* between two of them nothing is done; fvmpi itself takes a part of it */
+
+static bool asks(const char *function)
+{
+    static const char *const begins[] = { "MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status" };
+
+    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+        if (!strncmp(function, begins[i], strlen(begins[i])))
+            return strcmp(function, "MPI_Test_cancelled") != 0;
+    return false;
+}
+
+static double off_s(const struct fv_region_rank *r)
+{
+    return isfinite(r->off.blocked_s) ? r->off.blocked_s + r->off.preempted_s : 0;
+}
+
+bool fv_region_is_polling(const struct fv_model *m, const struct fv_region_rank *r)
+{
+    return r->site == r->from && r->count >= POLLED && r->seconds - off_s(r) <= IDLE_S * (double)r->count &&
+           asks(m->functions[m->sites[r->site].function].name);
+}
+
+static void add_polling(struct fv_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++)
+        m->ranks[i].polled_s = m->ranks[i].polled_off_s = 0;
+    for (size_t i = 0; i < m->region_rank_count; i++) {
+        const struct fv_region_rank *r = &m->region_ranks[i];
+
+        if (!fv_region_is_polling(m, r))
+            continue;
+        m->ranks[r->rank].polled_s += r->seconds;
+        m->ranks[r->rank].polled_off_s += off_s(r);
+    }
+}
+
 void fv_build_regions(struct fv_model *m)
 {
     struct fv_causes *c = &m->causes;
 
     order_parts(m);
     list_parts(m);
+    add_polling(m);
     if (c->source == FV_CAUSES_TRACE)
         add_critical(m);
     if (c->region_count)

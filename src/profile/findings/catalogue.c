@@ -8,7 +8,7 @@
 #include <string.h>
 
 extern fv_find_fn fv_find_no_processor, fv_find_noise, fv_find_late_ranks, fv_find_withheld_progress,
-    fv_find_blocked_rank, fv_find_imbalance, fv_find_instruction_balance, fv_find_small_messages,
+    fv_find_blocked_rank, fv_find_imbalance, fv_find_instruction_balance, fv_find_small_messages, fv_find_polling,
     fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance, fv_find_rare_slow_calls,
     fv_find_varying_function, fv_find_waiting, fv_find_startup, fv_find_memory, fv_find_allocator, fv_find_far_memory,
     fv_find_files, fv_find_own_cost, fv_find_no_symbols;
@@ -45,6 +45,10 @@ const struct fv_finding_def fv_finding_defs[] = {
       "Needs instructions counted on all ranks (--counters), and one thread that does the work of a rank. Lost: "
       "no time of its own, it is that of load_imbalance.",
       fv_find_instruction_balance, "counter_ranks regions_by_rank" },
+    { "polling", "Waiting by polling",
+      "A rank calls MPI_Test, MPI_Iprobe or their like again and again at one place, with less than 2 us between: it "
+      "waits. Lost: the time of these calls and between them.",
+      fv_find_polling, "regions_by_rank callsites_by_rank" },
     { "small_messages", "Many small messages",
       "Messages of up to 1 KiB are so many that their latency counts, and larger ones take little time. Lost: the "
       "time in the calls that send, receive and wait for them. The text says if ranks may as well take turns to "

@@ -80,7 +80,7 @@ static double measured_s(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_off_processor *off = &m->ranks[rank].off;
 
-    return fmax(fv_outside_s(m, rank) - off->blocked_s - off->preempted_s, 0);
+    return fmax(fv_outside_s(m, rank) - (off->blocked_s + off->preempted_s - m->ranks[rank].polled_off_s), 0);
 }
 
 /* The kernel's user time, by which the default clock samples, grows by whole ticks of the kernel. On a busy machine too
@@ -157,7 +157,9 @@ double fv_excess_missed_by_ticks(const struct fv_model *m, uint32_t rank)
 
 double fv_computing_s(const struct fv_model *m, uint32_t rank)
 {
-    return is_measured(&m->ranks[rank]) ? measured_s(m, rank) : samples_of(m, rank).cpu_s;
+    const struct fv_rank *r = &m->ranks[rank];
+
+    return is_measured(r) ? measured_s(m, rank) : fmax(samples_of(m, rank).cpu_s - (r->polled_s - r->polled_off_s), 0);
 }
 
 static double of_others(const struct fv_model *m, uint32_t rank, double (*seconds)(const struct fv_model *, uint32_t))
@@ -202,7 +204,7 @@ static double off_processor(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_rank *r = &m->ranks[rank];
 
-    return r->threads > 1 ? NAN : fv_outside_s(m, rank) - r->cpu_s;
+    return r->threads > 1 ? NAN : r->app_time_s - r->mpi_time_s - r->cpu_s;
 }
 
 /* MPI that spins keeps its processor all the time: then what the rank had none for was outside of it. */
@@ -592,6 +594,14 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
     return true;
 }
 
+static bool is_polled_by(const struct fv_model *m, const struct fv_region *r, uint32_t rank)
+{
+    for (uint32_t k = 0; k < r->ranks; k++)
+        if (m->region_ranks[r->first + k].rank == rank)
+            return fv_region_is_polling(m, &m->region_ranks[r->first + k]);
+    return false;
+}
+
 const struct fv_region *fv_excess_region(const struct fv_model *m, uint32_t rank, uint32_t site, double least_s)
 {
     const struct fv_region *most = NULL;
@@ -599,7 +609,8 @@ const struct fv_region *fv_excess_region(const struct fv_model *m, uint32_t rank
     for (size_t i = 0; i < m->causes.region_count; i++) {
         const struct fv_region *r = &m->causes.regions[i];
 
-        if (r->max_rank != rank || (site != FV_NONE && r->site != site) || r->max_s - r->mean_s <= least_s)
+        if (r->max_rank != rank || (site != FV_NONE && r->site != site) || r->max_s - r->mean_s <= least_s ||
+            is_polled_by(m, r, rank))
             continue;
         least_s = r->max_s - r->mean_s;
         most = r;
@@ -623,7 +634,7 @@ const struct fv_region *fv_excess_region_cpu(const struct fv_model *m, uint32_t 
             all_s += s;
             mine_s += part->rank == rank ? s : 0;
         }
-        if (mine_s - all_s / (double)m->rank_count <= least_s)
+        if (mine_s - all_s / (double)m->rank_count <= least_s || is_polled_by(m, r, rank))
             continue;
         least_s = mine_s - all_s / (double)m->rank_count;
         most = r;

@@ -86,10 +86,12 @@ const char *fv_io_next(const struct fv_model *model, const struct fv_region *reg
 const char *fv_io_advice(const struct fv_model *model, uint32_t function);
 #define FV_NEXT_BLOCKED "let the other ranks continue during that time, or share that work among the ranks"
 
-/* Seconds outside of MPI, of a rank by its index. */
+/* Seconds outside of MPI in which it does not poll, of a rank by its index. */
 static inline double fv_outside_s(const struct fv_model *model, uint32_t rank)
 {
-    return model->ranks[rank].app_time_s - model->ranks[rank].mpi_time_s;
+    const struct fv_rank *r = &model->ranks[rank];
+
+    return r->app_time_s - r->mpi_time_s - r->polled_s;
 }
 
 /* The region of computing in which a rank is most longer than the mean of all, by more than least_s; before a call

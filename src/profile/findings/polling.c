@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding: ranks that ask again and again whether something has come, and do nothing else meanwhile: they wait. What is
+ * between such calls is no computing (struct fv_rank, polled_s). */
+#include "profile/findings/findings.h"
+#include "profile/places.h"
+#include "tool/words.h"
+
+/* Calls that ask, and what is between them, of all ranks. */
+struct polling {
+    double seconds, most_s; /* most_s: of the rank with most, at one call site: */
+    uint32_t site, rank;
+    uint64_t calls;
+};
+
+static double seconds_in(const struct fv_model *m, const struct fv_region_rank *part)
+{
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        if (m->site_ranks[i].site == part->site && m->site_ranks[i].rank == part->rank)
+            return m->site_ranks[i].stat.sum_s;
+    return 0;
+}
+
+static struct polling find(const struct fv_model *m)
+{
+    struct polling p = { .site = FV_NONE };
+
+    for (size_t i = 0; i < m->region_rank_count; i++) {
+        const struct fv_region_rank *part = &m->region_ranks[i];
+
+        if (!fv_region_is_polling(m, part))
+            continue;
+        double s = part->seconds + seconds_in(m, part);
+        p.seconds += s;
+        if (s > p.most_s) {
+            p.most_s = s;
+            p.site = part->site;
+            p.rank = part->rank;
+            p.calls = part->count;
+        }
+    }
+    return p;
+}
+
+FV_FINDING(polling)
+{
+    const struct fv_model *m = v->model;
+    const struct polling p = find(m);
+    struct fv_places places = { .view = v };
+    char where[2400], most[FV_WORD], outside[FV_WORD], calls[FV_WORD];
+
+    if (p.site == FV_NONE || !(p.seconds >= FV_FINDING_WORTH * m->efficiency.total_s))
+        return;
+    struct fv_finding *finding = fv_finding_add(f, p.seconds, FV_EVIDENCE_ESTIMATE);
+    fv_places_add(&places, p.site);
+    fv_place_words(&places, p.site, FV_PLACE_MPI, where, sizeof(where));
+    finding->site = p.site;
+    finding->rank = p.rank;
+    fv_finding_say(f, finding,
+                   "rank %d asks %s times whether something has come, and does nothing between: it waits for %s in %s. "
+                   "Of that, %s are outside of MPI, and look like computing",
+                   m->ranks[p.rank].world_rank, fv_words_count(p.calls, calls), fv_words_seconds(p.most_s, most), where,
+                   fv_words_seconds(m->ranks[p.rank].polled_s, outside));
+    fv_finding_next(f, finding,
+                    "for which rank: a trace of the same program with MPI_Wait in that place; or let it "
+                    "compute between these calls");
+    fv_places_release(&places);
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rank that polls waits: it is a finding of its own, and not taken for a rank that has more to do. One that computes
+between its questions does not wait."""
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(sys.path[0] + '/../harness')
+import harness
+from report import check, close, equal
+
+
+def findings_of(run):
+    return {f['name']: f for f in reversed(harness.profile_of(run.directory)['findings'])}
+
+
+def polls(tap, mpi, program):
+    with tap.test('{}: who polls is said to wait, as long as the program says'.format(mpi)):
+        run = mpi.profile(program, 2, ['polls'], ['-q']).ended(0)
+        asked = sum(float(s) for s in re.findall(r'asked (\S+)', run.out))
+        found = findings_of(run)
+        polling = found['polling']
+        close('lost', polling['lost_s'], asked, 0.05 * asked + 0.01)
+        equal('rank', polling['rank'], 0)
+        check('MPI_Testall' in polling['text'] and 'ask()' in polling['text'], '{}', polling)
+    with tap.test('{}: and is not who has more to do'.format(mpi)):
+        imbalance = found.get('load_imbalance')
+        check(not imbalance or imbalance['rank'] == 1, '{}', imbalance)
+        check(imbalance or 'no_processor' in found, 'rank 1 has more to do: {}', found)
+        if imbalance:
+            check('ask' not in imbalance['text'], '{}', imbalance)
+
+
+def overlaps(tap, mpi, program):
+    with tap.test('{}: who computes meanwhile does not wait'.format(mpi)):
+        run = mpi.profile(program, 2, ['overlaps'], ['-q']).ended(0)
+        equal('finding', findings_of(run).get('polling'), None)
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.an_mpi(tap):
+        program = mpi.build('../planted/polling.c', '-O1', '-g')
+        polls(tap, mpi, program)
+        overlaps(tap, mpi, program)
+    tap.done()
+
+
+main()
