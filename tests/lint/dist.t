@@ -13,7 +13,7 @@ SOURCE = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'build'))
 ASK = 'include Makefile\nask: ; @printf "%s\\n" $(DISTFILES) : $(tables) $(generated_by_table) $(pages) : $(made_by_tests)\n'
 # Where the build is in the source tree, it has more: what depends on the MPIs that are there.
-KINDS = re.compile(r'\.(am|c|cpp|css|f90|h|hpp|html|js|map|md|mjs|png|py|sh|t|tbl|txt|xz|[1-9])$')
+KINDS = re.compile(r'\.(am|c|cpp|css|f90|h|hpp|html|js|map|md|mjs|png|py|sh|t|tbl|toml|txt|typed|xz|[1-9])$')
 OF_DEBIAN_BUILD = re.compile(r'debian/(files|.*\.substvars|.*debhelper.*)$')
 OF_BUILD = re.compile(r'mpi-wrappers/(front-stubs\.h|(abi|mpich|openmpi)/)')
 RELEASE = {'AUTHORS', 'CITATION.cff', 'LICENSE', 'LICENSES', '.reuse/dep5', 'codemeta.json'}
@@ -46,7 +46,7 @@ def lists():
 
 
 def sources():
-    for top in ('debian', 'mpi-wrappers', 'otf2', 'packaging', 'share', 'src', 'tests'):
+    for top in ('debian', 'mpi-wrappers', 'otf2', 'packaging', 'python', 'share', 'src', 'tests'):
         for at, folders, names in os.walk(os.path.join(SOURCE, top)):
             folders[:] = [name for name in folders if name not in ('node_modules', '__pycache__', '.deps', '.libs')]
             if top == 'debian':  # a build of the packages unpacks them there

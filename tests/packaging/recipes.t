@@ -253,17 +253,18 @@ def module():
             values[words[1]] = fill(words[2])
         elif words[:1] == ['prepend-path']:
             paths[words[1]] = fill(words[2])
-    wanted = variables('bindir', 'libdir', 'includedir', 'pkgconfigdir')
+    wanted = variables('bindir', 'libdir', 'includedir', 'pkgconfigdir', 'pkgdatadir')
     equal('PATH', paths['PATH'], wanted['bindir'])
     equal('LD_LIBRARY_PATH', paths['LD_LIBRARY_PATH'], wanted['libdir'])
     equal('CPATH', paths['CPATH'], wanted['includedir'])
     equal('PKG_CONFIG_PATH', paths['PKG_CONFIG_PATH'], wanted['pkgconfigdir'])
+    equal('PYTHONPATH', paths['PYTHONPATH'], wanted['pkgdatadir'] + '/python')
 
 
 def update():
     harness.run([os.path.join(SOURCE, 'packaging', 'update'), '--check']).ended(0)
     copy = harness.scratch('copy')
-    for name in ('debian', 'packaging'):
+    for name in ('debian', 'packaging', 'python'):
         shutil.copytree(os.path.join(SOURCE, name), os.path.join(copy, name))
     os.mkdir(os.path.join(copy, 'src'))
     with open(os.path.join(copy, 'src', 'fvmpi.h'), 'w') as f:
@@ -271,7 +272,13 @@ def update():
     with open(os.path.join(copy, 'dev'), 'w') as f:
         f.write(read('dev'))
     said = harness.run([os.path.join(copy, 'packaging', 'update'), '--check']).ended(1).out
-    check(all(name in said for name in ('fvmpi.spec', 'package.py', 'meta.yaml', 'fvmpi.eb', 'Dockerfile')), '{}', said)
+    check(
+        all(
+            name in said for name in ('fvmpi.spec', 'package.py', 'meta.yaml', 'fvmpi.eb', 'Dockerfile', '_version.py')
+        ),
+        '{}',
+        said,
+    )
     with open(os.path.join(copy, 'dev'), 'w') as f:
         f.write(read('dev').replace('\nlibzstd-dev\n', '\nliblz4-dev\n', 1))
     run = harness.run([os.path.join(copy, 'packaging', 'update'), '--check']).ended(1)
