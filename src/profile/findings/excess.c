@@ -158,8 +158,9 @@ double fv_excess_missed_by_ticks(const struct fv_model *m, uint32_t rank)
 double fv_computing_s(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_rank *r = &m->ranks[rank];
+    const double sampled_s = is_measured(r) ? NAN : samples_of(m, rank).cpu_s - (r->polled_s - r->polled_off_s);
 
-    return is_measured(r) ? measured_s(m, rank) : fmax(samples_of(m, rank).cpu_s - (r->polled_s - r->polled_off_s), 0);
+    return is_measured(r) ? measured_s(m, rank) : sampled_s < 0 ? 0 : sampled_s; /* NAN stays */
 }
 
 static double of_others(const struct fv_model *m, uint32_t rank, double (*seconds)(const struct fv_model *, uint32_t))

@@ -57,7 +57,7 @@ FV_FINDING(polling)
     finding->rank = p.rank;
     fv_finding_say(f, finding,
                    "rank %d asks %s times whether something has come, and does nothing between: it waits for %s in %s. "
-                   "Of that, %s are outside of MPI, and look like computing",
+                   "%s of it are outside of MPI",
                    m->ranks[p.rank].world_rank, fv_words_count(p.calls, calls), fv_words_seconds(p.most_s, most), where,
                    fv_words_seconds(m->ranks[p.rank].polled_s, outside));
     fv_finding_next(f, finding,
