@@ -213,11 +213,11 @@ static char *make(const struct brief *b, size_t shown, size_t *bytes)
 
 static void fill(struct brief *b)
 {
-    char *end;
+    char lines[2 * TEXT_MOST], *rest = lines;
 
-    fv_text_verdict_words(b->v, b->verdict, sizeof(b->verdict));
-    while ((end = strchr(b->verdict, '\n')))
-        *end = ' ';
+    fv_text_verdict_words(b->v, lines, sizeof(lines));
+    for (const char *line; (line = strsep(&rest, "\n"));)
+        fv_words_add(b->verdict, sizeof(b->verdict), "%s%s", *b->verdict ? "; " : "", line);
     fv_findings_rest(b->v, b->left, sizeof(b->left));
     fv_relations_visit(fv_profile_relations, list_flag, b);
     drop_recorded(b);
