@@ -103,17 +103,31 @@ static bool is_programs(const struct fv_model *m)
            !fv_module_is_fvmpi(&m->tree.modules[m->tree.nodes[first->signal.node].module]);
 }
 
+static bool is_aborted(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].aborted)
+            return true;
+    return false;
+}
+
+/* Launchers end the other ranks where one aborts: that one comes first. */
 char *fv_end_words(const struct fv_profile *v, char *out, size_t bytes)
 {
-    char hang[1500];
+    const bool is_own = fv_fatal_is_own(v->model), abort_first = !is_own && is_aborted(v->model);
+    char hang[1500] = "", fatal[1500];
 
-    fv_fatal_words(v, out, bytes);
-    *out = (char)toupper((unsigned char)*out);
+    fv_fatal_words(v, fatal, sizeof(fatal));
+    *fatal = (char)toupper((unsigned char)*fatal);
+    if (!is_own)
+        fv_hang_headline(v->model, hang, sizeof(hang));
+    snprintf(out, bytes, "%s", abort_first ? hang : fatal);
     if (is_programs(v->model))
         fv_words_add(out, bytes,
                      "\nThe signal came in the program, not in fvmpi. A frame of libfvmpi in a backtrace of others is "
                      "the handler that noted it.");
-    if (!fv_fatal_is_own(v->model) && fv_hang_headline(v->model, hang, sizeof(hang))[0])
-        fv_words_add(out, bytes, "%s%s", *out ? "\n" : "", hang);
+    const char *second = abort_first ? fatal : hang;
+    if (*second)
+        fv_words_add(out, bytes, "%s%s", *out ? "\n" : "", second);
     return out;
 }

@@ -211,6 +211,9 @@ def dies(mpi, way):
         equal('in no call', [report.rank(r)['in_call'] for r in (0, 1)], [None, None])
     else:
         check_in_call(report, 0, 'MPI_Recv', 'ask')
+    if way == 'mpi_abort':  # what the launcher did to the other rank comes behind
+        first = harness.run([harness.FVMPI, 'report', job.directory]).ended(0).out.splitlines()[0]
+        check(first.startswith('Aborted: rank 1 called MPI_Abort'), '{}', first)
     if call:
         check_in_call(report, 1, *call)
     elif way in ('abort', 'segv'):
