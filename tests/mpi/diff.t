@@ -233,11 +233,9 @@ def refusals(base):
         done = harness.run([harness.FVMPI, 'diff'] + arguments)
         lines = done.err.splitlines()
         equal('exit status of diff ' + ' '.join(arguments), done.rc, rc)
+        begin = '{"error":' if '--json' in arguments else 'fvmpi: '
         check(
-            len(lines) == 1 and lines[0].startswith('fvmpi: ') and words in lines[0],
-            'diff {}: {!r}',
-            arguments,
-            done.err,
+            len(lines) == 1 and lines[0].startswith(begin) and words in lines[0], 'diff {}: {!r}', arguments, done.err
         )
         equal('stdout', done.out, '')
     check('rank-000000.fvr' in os.listdir(e) and not harness.run([harness.FVMPI, 'report', e]).ended(0).err, 'damaged')

@@ -302,7 +302,7 @@ capture "$fvmpi" check --json - rank-range/traces.otf2
 check '--json: the fault' has "$rc:$(tr -d ' \n' <<< "$out")" \
     '^1:.*"fault":"rank-range","severity":"error","location":"name","location_id":1,"time_ticks":1050,"time_s":[0-9.e-]+,"record":"MpiIsend"'
 capture "$fvmpi" check --json directory/missing/x.json good/traces.otf2
-check '--json to nowhere: status 1, and why' has "$rc:$err" '^1:fvmpi: directory/missing/x.json: .*choose another place'
+check '--json to nowhere: status 1, and why' has "$rc:$err" '^1:{"error":{"code":"io","status":1,"message":"directory/missing/x.json: .*choose another place'
 
 # ---- archives of others ----
 cat > other.py <<'PYTHON'

@@ -140,7 +140,7 @@ check 'serial: one file' test "$(files exp-serial)" -eq 1
 cp -a exp-serial exp-kept
 for file in rank-000000.fvr run.json .job; do
     capture "$fvmpi" report exp-serial --json "exp-serial/$file"
-    check "report --json onto $file: refused" has "$rc:$err" "^2:fvmpi: report: exp-serial/$file: .*overwrite a file of a recorded run"
+    check "report --json onto $file: refused" has "$rc:$err" "^2:.*\"message\":\"report: exp-serial/$file: .*overwrite a file of a recorded run"
 done
 capture "$fvmpi" report exp-serial --csv exp-serial/rank-000000.fvr
 check 'report --csv onto a rank file: refused' has "$rc:$err" '^1:fvmpi: exp-serial/rank-000000.fvr.*: Not a directory'
@@ -155,7 +155,7 @@ for command in report diff; do
     capture "$fvmpi" $command exp-serial --jsno=x exp-serial
     check "$command: a misspelt option" has "$rc:$err" "^2:fvmpi: $command: --jsno=x: no such option \(did you mean --json\?\)"
     capture "$fvmpi" $command exp-serial --json
-    check "$command: a missing value is no misspelling" has "$rc:$err" "^2:fvmpi: $command: --json: .*its value is missing"
+    check "$command: a missing value is no misspelling" has "$rc:$err" "^2:.*\"message\":\"$command: --json: .*its value is missing"
 done
 check '... and all of it is as it was' diff -r --no-dereference exp-kept exp-serial
 capture "$fvmpi" report exp-serial --json exp-serial/profile.json

@@ -17,7 +17,7 @@ for option in '--json results/a.json' '--csv results/csv' '--json results/new.js
     # shellcheck disable=SC2086
     capture bash -c 'ulimit -f 1; exec "$@"' limited "$fvmpi" report "$run" --no-symbols $option
     check "$option: too large a file is an error" [ "$rc" = 1 ]
-    check "$option: which is said" has "$err" 'fvmpi: .*: File too large; choose another'
+    check "$option: which is said" has "$err" '("message":"|fvmpi: ).*: File too large; choose another'
     check "$option: what was there stays" cmp before.json results/a.json
     check "$option: in tables, too" cmp before.csv results/csv/callsites.csv
     check "$option: nothing is left behind" [ "$(find results | sort)" = "$there" ]

@@ -422,7 +422,7 @@ def main():
         check('--schema' in harness.run([harness.FVMPI, 'report', ring, '--schema']).ended(2).err, '--schema')
         check('alone' in harness.run([harness.FVMPI, 'report', ring, '--schema']).err, '--schema')
         full = harness.run(['sh', '-c', 'exec "$0" report "$1" --json - > /dev/full', harness.FVMPI, ring]).ended(1)
-        check(full.err.startswith('fvmpi: stdout: ') and '--json' in full.err, '{}', full.err)
+        check('"message":"stdout: ' in full.err and '--json' in full.err, '{}', full.err)
     tap.done()
 
 
