@@ -12,7 +12,7 @@
 #define FV_EXPORTS(X)                                                                          \
     X(BADGE, "badge", false, fv_view_badge, "parallel efficiency as a small picture (SVG)")    \
     X(FOLDED, "folded", true, fv_view_folded,                                                  \
-      "after --sample: stacks with their samples, one a line, for flame graphs")               \
+      "stacks with their samples, one a line, for flame graphs (of a run with --sample)")      \
     X(SPEEDSCOPE, "speedscope", true, fv_view_speedscope, "the same for speedscope.app")       \
     X(PPROF, "pprof", true, fv_view_pprof, "the same for pprof; ranks and threads are labels") \
     X(CALLGRIND, "callgrind", true, fv_view_callgrind, "the same for KCachegrind")
@@ -40,9 +40,9 @@ struct fv_exports {
         "sqlite", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_SQLITE                                  \
     }
 #define FV_EXPORT_LINE(id, option, samples, write, about) "  --" option " FILE  write " about "\n"
-#define FV_EXPORT_USAGE                                                                                \
-    FV_EXPORTS(FV_EXPORT_LINE)                                                                         \
-    "  --perfetto FILE  after --trace, or of an archive: write all of the trace for ui.perfetto.dev\n" \
+#define FV_EXPORT_USAGE                                                                                         \
+    FV_EXPORTS(FV_EXPORT_LINE)                                                                                  \
+    "  --perfetto FILE  write all of the trace for ui.perfetto.dev (of a run with --trace, or of an archive)\n" \
     "  --sqlite FILE  write all tables, and the trace, to a new SQLite database\n"
 
 /* Takes an option with its value; false: it is none of these. */
