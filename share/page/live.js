@@ -695,37 +695,6 @@ function showAll() {
   showEvents();
 }
 
-/* The job's trace, as far as it is written, in fvmpi view: a process of its own, which is started when it is asked for. */
-function timelineLink() {
-  const place = make("span", { id: "timeline", hidden: true }),
-    button = make("button", { type: "button" }, "timeline of the job");
-  let later = 0;
-
-  async function look(isWanted = false) {
-    const {
-      job,
-      state: is,
-      address,
-    } = await (
-      isWanted ? await fetch(url("/view"), { method: "POST", body: "" }) : await fetch(url("/timeline"))
-    ).json();
-
-    place.hidden = !job;
-    clearTimeout(later);
-    if (is === "serves")
-      place.replaceChildren(
-        make("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, "timeline of the job"),
-        " (port " + new URL(address).port + ")",
-      );
-    else place.replaceChildren(button, is === "ended" ? " It could not be made; fvmpi live's terminal says why." : "");
-    button.disabled = is === "starts";
-    if (is === "starts") later = setTimeout(() => look().catch(() => {}), 500);
-  }
-  button.onclick = () => look(true).catch(error => trouble("The timeline could not be started: " + error.message));
-  look().catch(() => {});
-  return place;
-}
-
 function makeTools() {
   const button = (id, text, onclick) => make("button", { type: "button", id, onclick }, text);
   const file = make("input", {

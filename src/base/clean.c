@@ -8,8 +8,7 @@
 
 /* ---- UTF-8 (RFC 3629) ---- */
 
-/* Decodes one character and moves on; -1: not UTF-8, moves on by one byte. *p must not be at the NUL. */
-static int32_t next_character(const char **p)
+int32_t fv_utf8_next(const char **p)
 {
     const unsigned char *s = (const unsigned char *)*p;
     int more = s[0] < 0x80                   ? 0
@@ -35,7 +34,7 @@ size_t fv_words_clean_next(const char **text, char out[FV_CLEAN])
 
     if (!*begin)
         return 0;
-    int32_t c = next_character(text);
+    int32_t c = fv_utf8_next(text);
     size_t length = (size_t)(*text - begin);
     bool plain = c >= 0x20 && c != 0x7f && !(c >= 0x80 && c < 0xa0) && !(c >= 0x202a && c <= 0x202e) &&
                  !(c >= 0x2066 && c <= 0x2069); /* also no changes of writing direction */

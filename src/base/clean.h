@@ -5,7 +5,10 @@
 #define FV_CLEAN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
+/* One character of UTF-8, and moves on; -1: it is none, moves on by one byte. *text must not be at the NUL. */
+int32_t fv_utf8_next(const char **text);
 /* Control characters, changes of writing direction and bytes that are no UTF-8 become \xNN. Cuts at `bytes`,
  * never within a character; returns out. */
 char *fv_words_clean(const char *text, char *out, size_t bytes);

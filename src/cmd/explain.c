@@ -108,7 +108,7 @@ static int put_table(const char *table, struct fv_tables *tables, const struct f
 
 static int put(const struct fv_profile *v, const struct fv_finding *f, const struct fv_text_options *text)
 {
-    const struct fv_page page = { stdout, text->width, text->top, text->brief, text->color, text->utf8, 0 };
+    const struct fv_page page = fv_tables_page(text, stdout);
     struct fv_tables tables;
     char names[300], *rest = names;
     int err = 0;

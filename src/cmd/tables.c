@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct fv_page page_of(const struct fv_text_options *text, FILE *out)
+struct fv_page fv_tables_page(const struct fv_text_options *text, FILE *out)
 {
     return (struct fv_page){ out, text->width, text->top, text->brief, text->color, text->utf8, 0 };
 }
@@ -49,7 +49,7 @@ static int describe(int argc, char **argv, const struct fv_page *page)
 
 int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text)
 {
-    struct fv_page page = page_of(text, stdout);
+    struct fv_page page = fv_tables_page(text, stdout);
     int err;
 
     if (argc == 2 && !strcmp(argv[1], "--schema"))
@@ -120,7 +120,7 @@ static int print(const struct fv_query *query, void *context)
 
     if (err)
         return err;
-    struct fv_page page = page_of(to->text, file.stream);
+    struct fv_page page = fv_tables_page(to->text, file.stream);
     return fv_output_close(&file, path, option,
                            fv_query_print(query, fv_profile_relations, &to->tables, form, &page, file.stream));
 }

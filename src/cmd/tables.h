@@ -15,6 +15,8 @@ struct fv_tables_asked {
     struct fv_query query; /* what applies to all of them */
 };
 
+/* How tables are printed there. */
+struct fv_page fv_tables_page(const struct fv_text_options *text, FILE *out);
 /* `report --columns` and `report --schema`, which need no experiment. FV_GO_ON: neither was asked for; else
  * the exit status. */
 int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/protobuf.h"
+#include "base/clean.h"
 #include "tool/vec.h"
 
 #include <stdlib.h>
@@ -57,33 +58,16 @@ void fv_protobuf_double(struct fv_protobuf *b, uint32_t field, double value)
     fv_protobuf_fixed64(b, field, bits);
 }
 
-/* Bytes of the character at `text`; 0: it is none. */
-static size_t character(const uint8_t *text)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    size_t bytes = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 : *text >> 4 == 14 ? 3 : *text >> 3 == 30 ? 4 : 0;
-    uint32_t code = bytes == 1 ? *text : bytes ? *text & (0x7fu >> bytes) : 0;
-
-    for (size_t i = 1; i < bytes; i++) {
-        if (text[i] >> 6 != 2)
-            return 0;
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    return bytes && code >= least[bytes] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? bytes : 0;
-}
-
 void fv_protobuf_text(struct fv_protobuf *b, uint32_t field, const char *text)
 {
     size_t begin = fv_protobuf_begin(b, field);
 
-    for (const uint8_t *at = (const uint8_t *)text; *at;) {
-        size_t bytes = character(at);
-
-        if (bytes)
-            put_bytes(b, at, bytes);
-        else
+    for (const char *at = text, *from; *at;) {
+        from = at;
+        if (fv_utf8_next(&at) < 0)
             put_bytes(b, "\xef\xbf\xbd", 3);
-        at += bytes ? bytes : 1;
+        else
+            put_bytes(b, from, (size_t)(at - from));
     }
     fv_protobuf_end(b, begin);
 }

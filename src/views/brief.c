@@ -17,6 +17,7 @@
 struct brief {
     const struct fv_profile *v;
     const struct fv_brief_options *options;
+    struct fv_tables tables;
     struct flag {                 /* an option of `fvmpi run`, ... */
         const char *text, *table; /* ... and the first table that it fills */
         size_t bytes;
@@ -53,15 +54,12 @@ static bool list_flag(void *context, const struct fv_relation_place *place)
     const struct fv_relation *r = place->chain[place->depth - 1];
     const char *text = r->recorded_by ? strstr(r->recorded_by, "--") : NULL;
     const size_t bytes = text ? strcspn(text, " ,=)") : 0;
-    struct fv_tables tables;
 
     if (!text || place->depth > 1)
         return true;
     struct flag *flag = &b->flags[flag_at(b, text, bytes)];
-    fv_tables_init(&tables, b->v);
     flag->table = flag->table ? flag->table : r->name;
-    flag->is_recorded = flag->is_recorded || has_rows(r, &tables) || b->options->asked_for(&tables, text, bytes);
-    fv_tables_release(&tables);
+    flag->is_recorded = flag->is_recorded || has_rows(r, &b->tables) || b->options->asked_for(&b->tables, text, bytes);
     return true;
 }
 
@@ -219,7 +217,9 @@ static void fill(struct brief *b)
     for (const char *line; (line = strsep(&rest, "\n"));)
         fv_words_add(b->verdict, sizeof(b->verdict), "%s%s", *b->verdict ? "; " : "", line);
     fv_findings_rest(b->v, b->left, sizeof(b->left));
+    fv_tables_init(&b->tables, b->v);
     fv_relations_visit(fv_profile_relations, list_flag, b);
+    fv_tables_release(&b->tables);
     drop_recorded(b);
 }
 
