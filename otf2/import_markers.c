@@ -22,7 +22,7 @@ static OTF2_CallbackCode on_marker(void *data, OTF2_TimeStamp time, OTF2_TimeSta
 
     (void)duration, (void)marker;
     if (text)
-        m->take(m->context, ns > 0 ? (uint64_t)ns : 0, rank | (uint64_t)(is_known ? l->slot : 0) << 32, text);
+        m->take(m->context, ns > 0 ? (uint64_t)ns : 0, fv_location_of(rank, is_known ? l->slot : 0), text);
     return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -224,7 +224,7 @@ static void make_series(struct fv_import_rank *r, struct fv_import_stream *s, co
     if (!r->transcript) { /* who takes it knows the thread */
         const uint32_t slot = thread_of(r, s, m);
 
-        const uint64_t location = r->rank | (uint64_t)(slot == FV_NONE ? 0 : slot) << 32;
+        const uint64_t location = fv_location_of(r->rank, slot == FV_NONE ? 0 : slot);
 
         c->number = r->import->series->name(r->import->series->context, location, slot != FV_NONE,
                                             slot == FV_NONE ? label : name, unit_of(r->import, member), grows);

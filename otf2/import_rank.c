@@ -464,8 +464,8 @@ void fv_import_rank_open(struct fv_import_rank *r)
         if (!i && r->survey)
             r->streams[0].now = r->survey->first_ns;
         if (r->locations)
-            r->locations[i] = (struct fv_location_stats){ .location = r->rank | (uint64_t)i << 32 };
-        r->failed = !r->sink->open(r->sink, i, r->rank | (uint64_t)i << 32) || r->failed;
+            r->locations[i] = (struct fv_location_stats){ .location = fv_location_of(r->rank, i) };
+        r->failed = !r->sink->open(r->sink, i, fv_location_of(r->rank, i)) || r->failed;
         if (has_next(&r->streams[i]))
             fv_heap_push(&r->next, next_of(r->import, &r->streams[i], i));
     }

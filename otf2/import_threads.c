@@ -44,11 +44,6 @@ static void tell_wait(struct fv_import_rank *r, struct fv_import_stream *s, unsi
                                       .id = cause });
 }
 
-static uint64_t location(const struct fv_import_rank *r, uint32_t slot)
-{
-    return r->rank | (uint64_t)slot << 32;
-}
-
 /* In a region of OpenMP or of POSIX threads; NULL: it is in another. */
 static const struct fv_import_region *region_of_threads(const struct fv_import_rank *r,
                                                         const struct fv_import_stream *s)
@@ -180,7 +175,8 @@ void fv_import_leave_barrier(struct fv_import_rank *r, struct fv_import_stream *
     const struct fv_import_meeting *m = meeting_of(r, t);
     t->in_barrier = false;
     uint64_t until = m->last > t->came ? m->last : t->came;
-    tell_wait(r, s, FV_TW_OMP_BARRIER, until - t->came, location(r, m->slot), (struct fv_import_object){ 0 }, until);
+    tell_wait(r, s, FV_TW_OMP_BARRIER, until - t->came, fv_location_of(r->rank, m->slot),
+              (struct fv_import_object){ 0 }, until);
 }
 
 static void end_task(struct fv_import_rank *r, struct fv_import_stream *s)
@@ -240,7 +236,8 @@ static void acquire(struct fv_import_rank *r, struct fv_import_stream *s, const 
     uint64_t since = region_of_threads(r, s) ? s->open[s->depth - 1].since : UINT64_MAX;
 
     if (l->slot != FV_NONE && l->slot != slot && l->released > since)
-        tell_wait(r, s, kind_of(r, s, is_omp), l->released - since, location(r, l->slot), object, l->released);
+        tell_wait(r, s, kind_of(r, s, is_omp), l->released - since, fv_location_of(r->rank, l->slot), object,
+                  l->released);
     fv_import_put(r, s,
                   (struct fv_record){ .kind = FV_REC_ACQUIRE,
                                       .ref = r->first_object + object.number,
@@ -277,8 +274,9 @@ void fv_import_leave_wait(struct fv_import_rank *r, struct fv_import_stream *s, 
         s->teams[s->team_count - 1].in_barrier = false;
     if (lock)
         lock_of(r, lock - 1, is_omp ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_PTHREAD, &object);
-    tell_wait(r, s, m->tag, m->received, cause && cause->rank == r->rank ? location(r, cause->slot) : FV_LOCATION_NONE,
-              object, s->now);
+    tell_wait(r, s, m->tag, m->received,
+              cause && cause->rank == r->rank ? fv_location_of(r->rank, cause->slot) : FV_LOCATION_NONE, object,
+              s->now);
 }
 
 /* ---- threads ---- */
@@ -298,7 +296,8 @@ static void join_thread(struct fv_import_rank *r, struct fv_import_stream *s, co
     if (!p)
         return;
     if (p->sent > since)
-        tell_wait(r, s, FV_TW_JOIN, p->sent - since, location(r, p->peer), (struct fv_import_object){ 0 }, p->sent);
+        tell_wait(r, s, FV_TW_JOIN, p->sent - since, fv_location_of(r->rank, p->peer), (struct fv_import_object){ 0 },
+                  p->sent);
     fv_pendings_remove(&r->gone, p);
 }
 

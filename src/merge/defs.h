@@ -168,9 +168,13 @@ void fv_defs_pack(const struct fv_defs *defs, struct fv_bytes *out);
 bool fv_defs_unpack(struct fv_defs *out, const uint8_t *data, size_t bytes);
 
 /* The number of a location: a rank's thread. */
+static inline uint64_t fv_location_of(uint32_t world_rank, uint32_t slot)
+{
+    return world_rank | (uint64_t)slot << 32;
+}
 static inline uint64_t fv_location(const struct fv_def_rank *rank, uint32_t slot)
 {
-    return rank->world_rank | (uint64_t)slot << 32;
+    return fv_location_of(rank->world_rank, slot);
 }
 
 /* The first rank of the run that has no rank file; FV_NONE: all have. */
