@@ -138,14 +138,15 @@ const PARTS = [
   ["compute_share", "computing", "compute"],
   ["thread_wait_share", "waiting for threads", "threads"],
   ["mpi_share", "other time in MPI", "mpi"],
-  ["wait_share", "waiting in MPI", "wait"],
+  ["wait_share", "waiting for ranks", "wait"],
 ];
 
-/* Of a rank's time: computing, of that waiting for its threads, MPI, of that waiting. */
+/* Of a rank's time: computing, of that waiting for its threads, MPI, of that waiting; polling is waiting as well. */
 function parts(ranks, row) {
   const [compute, threads, mpi, wait] = PARTS.map(([key]) => ranks.get(key, row) || 0);
+  const polled = ranks.get("polled_share", row) || 0;
 
-  return [Math.max(compute - threads, 0), threads, Math.max(mpi - wait, 0), wait];
+  return [Math.max(compute - threads, 0), threads, Math.max(mpi - wait, 0), wait + polled];
 }
 
 function legend(present) {

@@ -143,8 +143,9 @@ uint32_t fv_build_caller(struct fv_build *build, const struct fv_callers *caller
 /* When the times in MPI are known. */
 void fv_build_hybrid(struct fv_model *model);
 
-/* Part of them: regions, of fv_model.region_ranks. And before, where call sites get other numbers, that: the new one of
- * each. */
+/* fv_model.region_ranks in order, and what ranks polled by them, when functions have their numbers. */
+void fv_build_parts(struct fv_model *model);
+/* Part of the causes: regions, of these. And before, where call sites get other numbers, that: the new one of each. */
 void fv_build_regions(struct fv_model *model);
 void fv_build_renumber_sites(struct fv_model *model, const uint32_t *sites);
 

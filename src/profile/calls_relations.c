@@ -666,7 +666,7 @@ static const void *the_efficiency(void *subject, const void *parent)
 static const struct fv_column_def efficiency_columns[] = {
     SHARE(parallel, "parallel efficiency", 0,
           "Share of time in which all ranks compute: load_balance x communication = sum U / (P T). U: time of a rank "
-          "outside of MPI. T: longest time of a rank. P: number of ranks."),
+          "outside of MPI, without polling. T: longest time of a rank. P: number of ranks."),
     SHARE(load_balance, "load balance", 0, "Mean over maximum of the ranks' computing time: sum U / (P max U)."),
     SHARE(communication, "communication", 0, "Longest computing time over the longest time of a rank: max U / T."),
     SHARE(serialization, "serialization", FV_ESTIMATE,

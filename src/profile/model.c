@@ -293,10 +293,11 @@ static void measure(struct fv_model *m)
         const struct fv_rank *r = &m->ranks[i];
         double mpi = fmin(r->mpi_time_s, r->app_time_s);
 
-        fv_pop_add(&sums, r->app_time_s, r->mpi_time_s);
+        fv_pop_add(&sums, r->app_time_s, mpi + r->polled_s);
         e->total_s += r->app_time_s;
         e->mpi_s += mpi;
-        e->compute_s += r->app_time_s - mpi;
+        e->polled_s += r->polled_s;
+        e->compute_s += fmax(r->app_time_s - mpi - r->polled_s, 0);
         e->wait_s += r->wait_share * mpi;
         kinds |= r->wait_kinds;
         own_kinds |= r->own_wait_kinds;
@@ -692,6 +693,7 @@ void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_
     finish_sites(m, symbols, look_up);
     sum_functions(m);
     order_functions(m);
+    fv_build_parts(m);
     sum_ranks(m);
     measure(m);
     fv_build_hybrid(m);

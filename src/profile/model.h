@@ -192,6 +192,11 @@ struct fv_off_processor {
     double blocked_s, preempted_s; /* until it ran again; NAN: not known. With unseen: of a part */
     uint64_t unseen;               /* switches that there was no room for, at least so many */
 };
+/* Seconds without a processor, at least. */
+static inline double fv_off_least_s(const struct fv_off_processor *off)
+{
+    return off->blocked_s == off->blocked_s ? off->blocked_s + off->preempted_s : 0;
+}
 
 struct fv_rank {
     int world_rank;
@@ -256,6 +261,12 @@ struct fv_rank {
     uint32_t clock;
     uint32_t program; /* in fv_model.programs */
 };
+/* Computing: outside of MPI, and no polling. */
+static inline double fv_rank_compute_s(const struct fv_rank *r)
+{
+    return r->app_time_s - r->mpi_time_s - r->polled_s;
+}
+
 /* By itself: it was not killed, and runs no more. */
 static inline bool fv_rank_has_ended(const struct fv_rank *r)
 {
@@ -272,8 +283,8 @@ struct fv_program {
     uint32_t ranks;
     struct fv_rank_run *runs; /* its world ranks */
     size_t run_count, run_room;
-    double compute_s, mpi_s, wait_s, total_s; /* as in struct fv_efficiency */
-    unsigned wait_kinds;                      /* as in struct fv_rank */
+    double compute_s, polled_s, mpi_s, wait_s, total_s; /* as in struct fv_efficiency */
+    unsigned wait_kinds;                                /* as in struct fv_rank */
     enum fv_wait_kind wait_kind;
 };
 
@@ -315,12 +326,12 @@ struct fv_timeline {
 /* POP efficiencies (pop.h); NAN: not known. */
 struct fv_efficiency {
     double parallel, load_balance, communication;
-    double serialization, transfer;           /* whose product is communication; from the trace */
-    double ideal_s;                           /* the time with instant messages; from the trace */
-    double compute_s, mpi_s, wait_s, total_s; /* sums over ranks of their app time */
-    double own_wait_s;                        /* wait_s by the rank files alone, without an analysis */
-    double thread_s;                          /* the same, each rank's as often as it has threads that call MPI */
-    double serial_s;                          /* longest app time of a rank: T */
+    double serialization, transfer;                     /* whose product is communication; from the trace */
+    double ideal_s;                                     /* the time with instant messages; from the trace */
+    double compute_s, polled_s, mpi_s, wait_s, total_s; /* sums over ranks of their app time */
+    double own_wait_s;                                  /* wait_s by the rank files alone, without an analysis */
+    double thread_s; /* the same, each rank's as often as it has threads that call MPI */
+    double serial_s; /* longest app time of a rank: T */
     enum fv_wait_kind wait_kind, own_wait_kind;
 };
 

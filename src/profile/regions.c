@@ -378,28 +378,23 @@ static bool asks(const char *function)
     return false;
 }
 
-static double off_s(const struct fv_region_rank *r)
-{
-    return isfinite(r->off.blocked_s) ? r->off.blocked_s + r->off.preempted_s : 0;
-}
-
 bool fv_region_is_polling(const struct fv_model *m, const struct fv_region_rank *r)
 {
-    return r->site == r->from && r->count >= POLLED && r->seconds - off_s(r) <= IDLE_S * (double)r->count &&
+    return r->site == r->from && r->count >= POLLED &&
+           r->seconds - fv_off_least_s(&r->off) <= IDLE_S * (double)r->count &&
            asks(m->functions[m->sites[r->site].function].name);
 }
 
-static void add_polling(struct fv_model *m)
+void fv_build_parts(struct fv_model *m)
 {
-    for (size_t i = 0; i < m->rank_count; i++)
-        m->ranks[i].polled_s = m->ranks[i].polled_off_s = 0;
+    order_parts(m);
     for (size_t i = 0; i < m->region_rank_count; i++) {
         const struct fv_region_rank *r = &m->region_ranks[i];
 
         if (!fv_region_is_polling(m, r))
             continue;
         m->ranks[r->rank].polled_s += r->seconds;
-        m->ranks[r->rank].polled_off_s += off_s(r);
+        m->ranks[r->rank].polled_off_s += fv_off_least_s(&r->off);
     }
 }
 
@@ -407,9 +402,7 @@ void fv_build_regions(struct fv_model *m)
 {
     struct fv_causes *c = &m->causes;
 
-    order_parts(m);
     list_parts(m);
-    add_polling(m);
     if (c->source == FV_CAUSES_TRACE)
         add_critical(m);
     if (c->region_count)

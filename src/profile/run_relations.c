@@ -131,8 +131,12 @@ static void get_start(void *subject, const void *row, const struct fv_column_def
     { "rank_time.total_s", "time", "s",                                                                            \
       "Time from entering MPI_Init to leaving MPI_Finalize without pauses, summed over ranks.",                    \
       FV_FIELD(S, m total_s) },                                                                                    \
-        { "rank_time.compute_s", "compute", "s", "The part of rank_time.total_s outside of MPI.",                  \
+        { "rank_time.compute_s", "compute", "s", "The part of rank_time.total_s outside of MPI, without polling.", \
           FV_FIELD(S, m compute_s) },                                                                              \
+        { "rank_time.polled_s", "polling", "s",                                                                    \
+          "The part of rank_time.total_s between calls that only ask whether something has come, with nothing "    \
+          "between them.",                                                                                         \
+          FV_FIELD(S, m polled_s) },                                                                               \
         { "rank_time.mpi_s", "MPI", "s", "The part of rank_time.total_s in MPI.", FV_FIELD(S, m mpi_s) },          \
         { "rank_time.wait_s",                                                                                      \
           "wait",                                                                                                  \
@@ -480,15 +484,21 @@ static void get_in_call(void *subject, const void *row, const struct fv_column_d
 }
 
 /* Parts of the rank's time. */
-enum { PART_COMPUTE, PART_MPI, PART_WAIT };
+enum { PART_COMPUTE, PART_POLLED, PART_MPI, PART_WAIT };
 static void get_rank_part(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_rank *r = row;
-    double part = c->argument == PART_COMPUTE ? fmax(r->app_time_s - r->mpi_time_s, 0)
-                  : c->argument == PART_MPI   ? r->mpi_time_s
-                                              : r->wait_share * r->mpi_time_s;
+    double part = c->argument == PART_COMPUTE  ? fmax(fv_rank_compute_s(r), 0)
+                  : c->argument == PART_POLLED ? r->polled_s
+                  : c->argument == PART_MPI    ? r->mpi_time_s
+                                               : r->wait_share * r->mpi_time_s;
 
     v->real = r->app_time_s > 0 ? part / r->app_time_s : NAN;
+}
+
+static bool any_polls(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return fv_tables_model(subject)->efficiency.polled_s > 0;
 }
 
 /* Of a process whose threads were watched. */
@@ -578,12 +588,18 @@ static const struct fv_column_def rank_columns[] = {
       FV_FIELD(struct fv_rank, app_time_s) },
     { "mpi_time_s", "MPI", "s", "Time in MPI of the main thread. Table `threads` has the other threads.",
       FV_FIELD(struct fv_rank, mpi_time_s) },
+    { "polled_s", "polling", "s",
+      "Time between calls that only ask whether something has come, with nothing done between: the rank waits.",
+      FV_FIELD(struct fv_rank, polled_s), .flags = FV_ESTIMATE },
     { "wait_s", "wait", "s", "Time spent waiting for other ranks, over all call sites and threads.",
       FV_FIELD(struct fv_rank, wait_time_s), .flags = FV_AS_KIND },
     { "wait_kind", "kind", "",
       "Whether wait_s is exact or an estimate. Null: part of the waiting is not known; wait_s is the known part.",
       FV_GET(FV_TYPE_TEXT, get_rank_wait_kind), .flags = FV_NULLABLE, .words = fv_wait_kind_words },
-    RANK_PART("compute_share", "compute", PART_COMPUTE, 0, "Share of app_time_s outside of MPI."),
+    RANK_PART("compute_share", "compute", PART_COMPUTE, 0, "Share of app_time_s outside of MPI, without polling."),
+    { "polled_share", "polling", "share", "polled_s as a share of app_time_s. Null: no rank polls.",
+      FV_GET(FV_TYPE_REAL, get_rank_part), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = PART_POLLED,
+      .known = any_polls },
     { "thread_wait_share", "for threads", "share",
       "Share of app_time_s in which the main thread waited for other threads outside of MPI; part of compute_share. "
       "Null without --threads.",
@@ -691,7 +707,8 @@ const struct fv_relation fv_ranks_relation = {
     .key = "ranks",
     .title = "Ranks",
     .doc = "The ranks that have a rank file, by rank.",
-    .shown = "rank host/1 program/3 app_time_s user_s/3 system_s/3 compute_share thread_wait_share/4 mpi_share "
+    .shown = "rank host/1 program/3 app_time_s user_s/3 system_s/3 compute_share thread_wait_share/4 polled_share/4 "
+             "mpi_share "
              "wait_share/4 others_waited_s/3 "
              "lost_count/6 "
              "thread_count/2 state/5 in_call/5 mpi_shares/2",

@@ -112,7 +112,7 @@ static size_t longest_outside(const struct fv_profile *v, char *out, size_t byte
     int rank = 0;
 
     for (size_t i = 0; i < m->rank_count; i++) {
-        double outside = m->ranks[i].app_time_s - m->ranks[i].mpi_time_s;
+        double outside = fv_rank_compute_s(&m->ranks[i]);
 
         if (outside <= longest)
             continue;

@@ -64,7 +64,7 @@ static struct of_rank of_rank(const struct fv_rank *r, enum fv_throughput_kind k
         o.off_cpu_s = fmax(o.compute_s - r->cpu_s, 0);
         return o;
     }
-    double compute_s = r->app_time_s - r->mpi_time_s;
+    double compute_s = fv_rank_compute_s(r);
     bool is_known = isfinite(r->off.preempted_s);
     o.queue_s = is_known ? fmin(r->off.preempted_s, compute_s) : 0;
     o.compute_s = compute_s - o.queue_s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* POP efficiencies (POP Centre of Excellence, "POP Standard Metrics for Parallel Performance Analysis";
  * Rosas, Gimenez and Labarta: Scalability prediction for fundamental performance factors, Supercomputing
- * Frontiers and Innovations 1 (2), 2014, for the last two). U_i: time of rank i outside of MPI, P: number of
- * ranks, T: elapsed time.
+ * Frontiers and Innovations 1 (2), 2014, for the last two). U_i: time of rank i outside of MPI without polling, P:
+ * number of ranks, T: elapsed time.
  *
  *     parallel = sum U / (P T) = load balance * communication
  *     load balance = sum U / (P max U)
@@ -23,7 +23,7 @@ struct fv_pop_sums {
     double ranks, useful_s, most_useful_s, elapsed_s; /* P, sum U, max U, T */
 };
 
-/* One rank more, and how long it was in MPI. */
+/* One rank more, and how long it was in MPI, or polled. */
 void fv_pop_add(struct fv_pop_sums *sums, double elapsed_s, double mpi_s);
 
 /* NAN: not known, or it cannot be. */

@@ -24,6 +24,19 @@ def polls(tap, mpi, program):
         close('lost', polling['lost_s'], asked, 0.05 * asked + 0.01)
         equal('rank', polling['rank'], 0)
         check('MPI_Testall' in polling['text'] and 'ask()' in polling['text'], '{}', polling)
+    with tap.test(
+        '{}: nor is polling computing in the efficiencies, the table of ranks and the first line'.format(mpi)
+    ):
+        report = harness.profile_of(run.directory)
+        ranks, times = report['ranks'], report['run']['rank_time']
+        computed = [r['app_time_s'] - r['mpi_time_s'] - r['polled_s'] for r in ranks]
+        check(0.2 * asked < ranks[0]['polled_s'] <= asked, '{} of {}', ranks[0]['polled_s'], asked)
+        check(computed[0] < 0.5 * computed[1], '{}', computed)
+        close('polled', times['polled_s'], sum(r['polled_s'] for r in ranks), 1e-6)
+        close('computed', times['compute_s'], sum(computed), 1e-6)
+        close('load balance', report['efficiency']['load_balance'], sum(computed) / 2 / max(computed), 1e-6)
+        text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
+        check(re.search('compute .* %, polling .* %, MPI', text), '{}', text)
     with tap.test('{}: and is not who has more to do'.format(mpi)):
         imbalance = found.get('load_imbalance')
         check(not imbalance or imbalance['rank'] == 1, '{}', imbalance)

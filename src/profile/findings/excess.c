@@ -629,8 +629,7 @@ const struct fv_region *fv_excess_region_cpu(const struct fv_model *m, uint32_t 
 
         for (uint32_t k = 0; k < r->ranks; k++) {
             const struct fv_region_rank *part = &m->region_ranks[r->first + k];
-            double s = fmax(
-                part->seconds - (fv_off_is_known(&part->off) ? part->off.blocked_s + part->off.preempted_s : 0), 0);
+            double s = fmax(part->seconds - fv_off_least_s(&part->off), 0);
 
             all_s += s;
             mine_s += part->rank == rank ? s : 0;

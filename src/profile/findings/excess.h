@@ -89,9 +89,7 @@ const char *fv_io_advice(const struct fv_model *model, uint32_t function);
 /* Seconds outside of MPI in which it does not poll, of a rank by its index. */
 static inline double fv_outside_s(const struct fv_model *model, uint32_t rank)
 {
-    const struct fv_rank *r = &model->ranks[rank];
-
-    return r->app_time_s - r->mpi_time_s - r->polled_s;
+    return fv_rank_compute_s(&model->ranks[rank]);
 }
 
 /* The region of computing in which a rank is most longer than the mean of all, by more than least_s; before a call

@@ -47,7 +47,7 @@ void fv_build_hybrid(struct fv_model *m)
         regions.sums.threads = fmax(regions.sums.threads, 1);
         hybrid.known = !regions.unknown && r->mpi_threads <= 1 && !(r->paused_s > 0) &&
                        mpi_s[i] <= IN_REGIONS * (r->app_time_s - r->mpi_time_s) &&
-                       fv_pop_hybrid_add(&hybrid.sums, &regions.sums, r->app_time_s, r->mpi_time_s);
+                       fv_pop_hybrid_add(&hybrid.sums, &regions.sums, r->app_time_s, r->mpi_time_s + r->polled_s);
     }
     if (hybrid.known && (teams || regions_of_one))
         m->hybrid = (struct fv_hybrid){ .known = teams, .sums = hybrid.sums };

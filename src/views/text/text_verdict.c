@@ -116,10 +116,13 @@ static char *parts_words(const struct fv_model *m, char *out, size_t bytes)
 {
     const struct fv_efficiency *e = &m->efficiency;
     const double threads_s = for_threads_s(m);
-    char compute[FV_WORD], threads[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], told[60] = "", transfer[60];
+    char compute[FV_WORD], threads[FV_WORD], polled[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], told[100] = "",
+                                                                                                   transfer[60];
 
     if (threads_s > TOLD * e->total_s)
         snprintf(told, sizeof(told), "waiting for threads %s, ", fv_words_percent(threads_s, e->total_s, threads));
+    if (e->polled_s > TOLD * e->total_s)
+        fv_words_add(told, sizeof(told), "polling %s, ", fv_words_percent(e->polled_s, e->total_s, polled));
     snprintf(out, bytes, "compute %s, %sMPI %s, %s%s", fv_words_percent(e->compute_s - threads_s, e->total_s, compute),
              told, fv_words_percent(e->mpi_s, e->total_s, mpi), waiting_part(m, wait), transfer_part(m, transfer));
     return out;
@@ -142,7 +145,8 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
         fv_page_item(p, FV_BOLD, 0, "%s", parts_words(m, text, sizeof(text)));
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
-    put_bar(p, (const double[PARTS]){ e->compute_s - threads_s, threads_s, e->mpi_s - e->wait_s, e->wait_s });
+    put_bar(
+        p, (const double[PARTS]){ e->compute_s - threads_s, threads_s, e->mpi_s - e->wait_s, e->wait_s + e->polled_s });
     if (fv_model_locks(m)->recorded && fv_model_locks(m)->own_wait_s > 0.01 * fv_model_locks(m)->thread_s)
         fv_page_words(p, fv_text_threads_waited(v, waited, sizeof(waited)), 2);
 }
