@@ -2,6 +2,8 @@
 /* See analysis.h. */
 #include "analysis/analysis.h"
 
+#include "base/now.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,14 +15,6 @@
 #define STEPS_PART(memory)  ((memory)*3 / 4)
 #define WINDOW_PART(memory) ((memory) / 8) /* of the graph: the first process has all windows, beside its steps */
 #define NAMED_RANKS         64             /* up to so many, causes are told for each waiting rank */
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* ---- collecting and matching ---- */
 
@@ -299,7 +293,7 @@ static bool has_few_sites(const struct fv_analysis *a)
 
 bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analysis_options *options)
 {
-    double begin = now_s();
+    double begin = fv_now_s();
 
     *a = (struct fv_analysis){ .merge = m };
     fv_sites_collect(&a->sites, m);
@@ -308,7 +302,7 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     bool good = has_few_sites(a) &&
                 fv_steps_create(&a->steps, m->transport, options->directory, STEPS_PART(options->memory)) &&
                 collect_all(a, options);
-    a->collect_s = now_s() - begin;
+    a->collect_s = fv_now_s() - begin;
     if (good) {
         a->spill_bytes = a->steps.spill.allocated;
         fv_transport_sum(m->transport, &a->spill_bytes, 1);
@@ -321,14 +315,14 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     }
     if (good) {
         fv_steps_gather(&a->steps, m->transport);
-        a->waits_s = now_s() - begin - a->collect_s;
+        a->waits_s = fv_now_s() - begin - a->collect_s;
         follow_graph(a, WINDOW_PART(options->memory), options->keeps_path);
         fv_samples_thin(&a->tallies, (uint32_t)m->defs.rank_count);
         fv_tallies_gather(&a->tallies, m->transport);
         if (!m->transport->rank)
             fv_tallies_sort(&a->tallies);
     }
-    a->seconds = now_s() - begin;
+    a->seconds = fv_now_s() - begin;
     a->graph_s = a->seconds - a->collect_s - a->waits_s;
     return good;
 }

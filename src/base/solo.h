@@ -6,6 +6,7 @@
 #define FV_SOLO_H
 
 #include "base/list.h"
+#include "base/now.h"
 
 #include <linux/futex.h>
 #include <stdbool.h>
@@ -76,29 +77,21 @@ _Static_assert(sizeof(struct fv_solo_page) <= 4096, "a page");
 
 /* ---- to the pirate: it may be told so by the program's library, and by fvmpi run ---- */
 
-#define FV_SOLO_LATE_NS UINT64_C(3000000000)
+#define FV_SOLO_LATE_NS INT64_C(3000000000)
 #define FV_SOLO_LOOK_NS 50000000
-
-static inline uint64_t fv_solo_now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* It reads its part of the cache, beside page->cpu, then says so, within seconds. False: it does not, or was told to
  * rest meanwhile. */
 static inline bool fv_solo_call(struct fv_solo_page *page)
 {
     const struct timespec look = { 0, FV_SOLO_LOOK_NS };
-    uint64_t until = fv_solo_now_ns() + FV_SOLO_LATE_NS;
+    int64_t until = fv_now_ns() + FV_SOLO_LATE_NS;
     uint32_t wanted = page->wanted + 1 + (page->wanted & 1), ready;
 
     __atomic_store_n(&page->wanted, wanted, __ATOMIC_SEQ_CST);
     syscall(SYS_futex, &page->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
     while ((ready = __atomic_load_n(&page->ready, __ATOMIC_SEQ_CST)) != wanted &&
-           __atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) == wanted && fv_solo_now_ns() < until)
+           __atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) == wanted && fv_now_ns() < until)
         syscall(SYS_futex, &page->ready, FUTEX_WAIT, ready, &look, NULL, 0);
     return ready == wanted;
 }

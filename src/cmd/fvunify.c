@@ -2,6 +2,7 @@
 /* fvunify: merges the traces of an experiment into one OTF2 archive. Built once for each MPI and once
  * without; src/cmd/unify.c starts the one that fits. */
 #include "cmd/archives.h"
+#include "base/now.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/errors.h"
@@ -213,14 +214,6 @@ static void interrupt(int signal)
     interrupted = 1;
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Of this process's share, which stands for all. */
 static void progress_add(void *context, uint64_t bytes)
 {
@@ -228,7 +221,7 @@ static void progress_add(void *context, uint64_t bytes)
     static const char full[] = "##################################################";
 
     p->done += bytes;
-    double now = p->on ? now_s() : 0;
+    double now = p->on ? fv_now_s() : 0;
     if (!p->on || now - p->begin_s < 0.5 || now - p->last_s < 0.1)
         return;
     p->last_s = now;
@@ -573,7 +566,7 @@ static void end_analysis(struct fv_unify *r)
 
 static int merge(struct fv_unify *r, const struct fv_transport *t)
 {
-    double begin = now_s();
+    double begin = fv_now_s();
     bool good = fv_merge_open(&r->merge, t, r->options.directories.items, r->options.directories.count);
 
     fv_experiment_keep_private(r->options.directories.items[0]);
@@ -597,7 +590,7 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
             fv_unify_say_missing(r);
         r->incomplete = fv_transport_any(t, r->incomplete);
         if (good && first_process && !r->options.quiet && !r->options.timeline)
-            fv_unify_say_result(r, now_s() - begin);
+            fv_unify_say_result(r, fv_now_s() - begin);
     }
     if (r->output >= 0)
         close(r->output);
@@ -618,7 +611,7 @@ static bool merge_events(struct fv_unify *r, const struct fv_transport *t)
 
     r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
                                               .all = PASSES * r->merge.event_bytes,
-                                              .begin_s = now_s() };
+                                              .begin_s = fv_now_s() };
     bool good = fv_merge_unify(&r->merge, r->options.timeline != NULL, FV_SAMPLES_NONE);
     good = good && take_output(r);
     if (!r->options.timeline) {
@@ -635,7 +628,7 @@ static bool merge_events(struct fv_unify *r, const struct fv_transport *t)
 static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
 {
     const struct fv_import_watch watch = { progress_add, &r->progress, &interrupted };
-    const double begin = now_s();
+    const double begin = fv_now_s();
 
     fv_experiment_as_private_as(r->options.directories.items[0]);
     bool good = fv_import_open(&r->merge, t, r->options.directories.items[0], &watch) && merge_events(r, t);
@@ -645,7 +638,7 @@ static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
         if (first_process)
             end_analysis(r);
         if (first_process && r->analysed && !r->options.quiet)
-            fv_unify_say_analysis(r, now_s() - begin);
+            fv_unify_say_analysis(r, fv_now_s() - begin);
     }
     if (r->output >= 0)
         close(r->output);

@@ -3,6 +3,7 @@
  * an assistant can ask what a run lost time by. Each message is JSON-RPC 2.0 in a line. A tool is one of fvmpi's own
  * commands, which runs as a child: it reads experiments below the directories that were named, and nothing else. */
 #include "base/base.h"
+#include "base/now.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/install.h"
@@ -248,25 +249,17 @@ static pid_t begin(char **words, int *from)
     return pid;
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* What it says, as far as there is room; NULL: it took too long. */
 static char *listen_to(int from, pid_t pid)
 {
     char *text = fv_xcalloc(ANSWER_MOST + 100, 1), rest[4096];
-    const double end_s = now_s() + LIMIT_S;
+    const double end_s = fv_now_s() + LIMIT_S;
     size_t used = 0;
     ssize_t n = 1;
 
     while (n > 0) {
         struct pollfd wait = { .fd = from, .events = POLLIN };
-        const double left_s = end_s - now_s();
+        const double left_s = end_s - fv_now_s();
 
         if (left_s <= 0 || poll(&wait, 1, (int)(left_s * 1e3) + 1) == 0) {
             kill(pid, SIGKILL);

@@ -3,6 +3,8 @@
  * must not record its own. See processes.h. */
 #include "cmd/processes.h"
 
+#include "base/now.h"
+
 #include <mpi.h>
 #include <sched.h>
 #include <time.h>
@@ -11,23 +13,15 @@
 #define AWAKE_NS 1000000           /* of a wait, before it sleeps */
 #define SLEEP_NS 2000000           /* at most, and not more than an eighth of what was waited so far */
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 /* MPI's own waiting takes a whole processor, from the process that is waited for, too, where there are fewer processors
  * than processes. */
 static void await(MPI_Request *request)
 {
-    int64_t begin = now_ns(), waited;
+    int64_t begin = fv_now_ns(), waited;
     int done = 0;
 
     while (PMPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
-        waited = now_ns() - begin;
+        waited = fv_now_ns() - begin;
         if (waited < AWAKE_NS)
             sched_yield();
         else

@@ -3,6 +3,7 @@
  * waits for the next sample, for commands, for signals and for the end of the command, all by one ppoll(), outside of
  * which signals are blocked. */
 #include "base/base.h"
+#include "base/now.h"
 #include "base/shell.h"
 #include "base/options.h"
 #include "base/process.h"
@@ -79,14 +80,6 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi record", what, why);
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * NS_A_S + t.tv_nsec;
-}
-
 /* ---- samples ---- */
 
 /* False: no sensor was due. */
@@ -102,7 +95,7 @@ static bool read_sensors(struct record *r, int64_t at_ns)
 /* Rates need a time before: this one tells nothing. */
 static void begin(struct record *r)
 {
-    int64_t now = now_ns();
+    int64_t now = fv_now_ns();
 
     fv_watch_restart(&r->watch);
     read_sensors(r, now);
@@ -111,11 +104,11 @@ static void begin(struct record *r)
 
 static void sample(struct record *r, int64_t due_ns)
 {
-    int64_t now = now_ns(), late = now - due_ns;
+    int64_t now = fv_now_ns(), late = now - due_ns;
 
     if (!read_sensors(r, now))
         return;
-    fv_recording_sample(&r->file, now, late, now_ns() - now);
+    fv_recording_sample(&r->file, now, late, fv_now_ns() - now);
     r->end.samples++;
     r->end.late += late > r->interval_ns / 2;
 }
@@ -127,7 +120,7 @@ static void sample_due(struct record *r)
 
     sample(r, r->next_ns);
     r->next_ns += r->interval_ns;
-    if ((now = now_ns()) > r->next_ns) {
+    if ((now = fv_now_ns()) > r->next_ns) {
         int64_t missed = (now - r->next_ns) / r->interval_ns + 1;
 
         r->next_ns += missed * r->interval_ns;
@@ -140,7 +133,7 @@ static void sample_due(struct record *r)
 /* The time since the last sample, unless it is so short that a rate would say nothing. */
 static void sample_rest(struct record *r)
 {
-    int64_t now = now_ns();
+    int64_t now = fv_now_ns();
 
     if (!r->is_paused && !r->file.has_failed && (now - r->last_ns >= r->interval_ns / 2 || !r->end.samples))
         sample(r, now);
@@ -190,7 +183,7 @@ static void end_recording(struct record *r)
     int64_t now;
 
     sample_rest(r);
-    now = now_ns();
+    now = fv_now_ns();
     r->end.cpu_s = cpu_s() - r->cpu_before_s;
     r->end.memory_bytes = peak_bytes();
     if (!r->file.has_failed)
@@ -233,7 +226,7 @@ static void say_wrong(struct record *r, const char *what, const char *why)
 
 static void obey(struct record *r, const struct fv_control_command *command)
 {
-    int64_t now = now_ns();
+    int64_t now = fv_now_ns();
 
     if (command->is_cut && command->verb == FV_CONTROL_LABEL)
         say_wrong(r, command->text, "the label is cut; a line has at most 4096 bytes");
@@ -321,7 +314,7 @@ static void take_signals(struct record *r)
 static bool wait_until(struct record *r, int64_t until_ns)
 {
     struct pollfd poll = { r->control.fd, POLLIN, 0 };
-    int64_t now = now_ns(), ns = until_ns > now ? until_ns - now : 0;
+    int64_t now = fv_now_ns(), ns = until_ns > now ? until_ns - now : 0;
     const struct timespec most = { ns / NS_A_S, ns % NS_A_S };
 
     return ppoll(&poll, 1, &most, &r->mask) > 0 && poll.revents;
@@ -348,7 +341,7 @@ static void go_on(struct record *r)
         fv_recording_flush(&r->file, next);
         if (wait_until(r, next))
             take_commands(r);
-        if (!r->is_paused && now_ns() >= r->next_ns)
+        if (!r->is_paused && fv_now_ns() >= r->next_ns)
             sample_due(r);
     }
 }

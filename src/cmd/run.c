@@ -5,6 +5,7 @@
  * preloaded as well, where it lies idle: rewriting a launcher's command line would need to understand
  * every launcher's options. */
 #include "base/experiment.h"
+#include "base/now.h"
 #include "base/program.h"
 #include "base/shell.h"
 #include "base/sigtrap.h"
@@ -568,14 +569,6 @@ static bool is_local(const struct run *run)
     return *fv_config_get(&run->config, "--local") && !fv_config_is(&run->config, "--disable");
 }
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 static struct fv_stage_counts gather(const struct run *run, int64_t since_ns)
 {
     const struct fv_stage_wish wish = { .since_ns = since_ns, .for_node = true };
@@ -597,7 +590,7 @@ static void gather_all(const struct run *run, int64_t since_ns)
 /* The process between a rank and its launcher. */
 static int be_rank(const struct run *run, void (*before)(void))
 {
-    int64_t begin_ns = monotonic_ns();
+    int64_t begin_ns = fv_now_ns();
     int signal_number, status = fv_spawn_rank(run->argv, before, &signal_number);
 
     gather(run, begin_ns);
@@ -685,7 +678,7 @@ static int start(struct run *run)
         return fv_exec(run->argv);
     }
     fv_new_experiments_init(&written, run->config.output);
-    int64_t begin_ns = monotonic_ns();
+    int64_t begin_ns = fv_now_ns();
     int signal_number = 0, status = fv_spawn(run->argv, is_serial ? name_process : NULL, &signal_number);
     if (is_local(run))
         gather_all(run, begin_ns);

@@ -124,12 +124,12 @@ static int run_once(struct stacks_run *r, size_t run)
         r->runs[run].is_left_out = true;
         return FV_EXIT_OK;
     }
-    uint64_t began = fv_solo_now_ns();
+    int64_t began = fv_now_ns();
     int status = fv_rerun(&r->rerun, own, number);
     if (one->part > 0)
         fv_solo_runs_end(&r->solo);
     else
-        r->elapsed_s = (double)(fv_solo_now_ns() - began) * 1e-9;
+        r->elapsed_s = (double)(fv_now_ns() - began) * 1e-9;
     return status;
 }
 

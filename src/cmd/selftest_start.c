@@ -2,6 +2,7 @@
 /* See selftest.h. A child that hangs must not hang the test, nor outlive it: it is polled, and its group is ended.
  * Rejected: fv_spawn(), which waits for as long as a user's program runs. */
 #include "cmd/child.h"
+#include "base/now.h"
 #include "cmd/selftest.h"
 
 #include <errno.h>
@@ -19,14 +20,6 @@
 #define GRACE_S 2 /* for a launcher to end its ranks */
 
 static volatile sig_atomic_t to_end; /* by that signal */
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void note_signal(int number)
 {
@@ -98,7 +91,7 @@ bool fv_selftest_open(struct fv_selftest_place *place, double limit_s)
     const char *tmp = getenv("TMPDIR");
 
     tmp = tmp && *tmp ? tmp : "/tmp";
-    place->end_s = now_s() + limit_s;
+    place->end_s = fv_now_s() + limit_s;
     snprintf(place->directory, sizeof(place->directory), "%s/fvmpi-selftest-XXXXXX", tmp);
     if (!mkdtemp(place->directory)) {
         fv_log("selftest: %s: %s; name a directory that you may write to: TMPDIR=DIR fvmpi selftest", tmp,
@@ -148,17 +141,17 @@ static bool wait_until(pid_t pid, double end_s, int *status)
 {
     pid_t ended;
 
-    while (!(ended = waitpid(pid, status, WNOHANG)) && now_s() < end_s && !to_end)
+    while (!(ended = waitpid(pid, status, WNOHANG)) && fv_now_s() < end_s && !to_end)
         nanosleep(&(struct timespec){ .tv_nsec = (long)(POLL_S * 1e9) }, NULL);
     return ended != 0;
 }
 
 static void end_group(pid_t pid, int *status)
 {
-    const double end_s = now_s() + GRACE_S;
+    const double end_s = fv_now_s() + GRACE_S;
 
     kill(-pid, SIGTERM);
-    while (!waitpid(pid, status, WNOHANG) && now_s() < end_s)
+    while (!waitpid(pid, status, WNOHANG) && fv_now_s() < end_s)
         nanosleep(&(struct timespec){ .tv_nsec = (long)(POLL_S * 1e9) }, NULL);
     kill(-pid, SIGKILL);
     waitpid(pid, status, 0);

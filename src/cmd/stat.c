@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi stat: what the machine counts meanwhile, a line a sample. */
 #include "cmd/arguments.h"
+#include "base/now.h"
 #include "cmd/cmd.h"
 #include "cmd/columns.h"
 #include "cmd/output.h"
@@ -70,14 +71,6 @@ static void end(int signal)
     is_over = 1;
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void wait_until(double at)
 {
     const struct timespec t = { (time_t)at, (long)(1e9 * (at - floor(at))) };
@@ -116,21 +109,21 @@ static int sample(struct stat_run *s, const struct fv_columns *columns, double *
     signal(SIGINT, end);
     signal(SIGTERM, end);
     warn_of_cost(s);
-    start = now_s();
+    start = fv_now_s();
     fv_watch_sample(&s->watch, start);
     next = start + s->interval_s;
     for (size_t i = 0; (!s->count || i < s->count) && !ferror(stdout); i++) {
         wait_until(next);
         if (is_over)
             break;
-        now = now_s();
+        now = fv_now_s();
         fv_watch_sample(&s->watch, now);
         if (i % HEADING_EACH == 0 && (!i || !s->csv))
             fv_columns_heading(columns);
         put_sample(s, columns, values, now - start, now - next);
         do /* what is missed is not made up for */
             next += s->interval_s;
-        while (next < now_s());
+        while (next < fv_now_s());
     }
     if (ferror(stdout)) {
         fv_log("stat: standard output: %s", fv_strerror(-FV_EIO));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See processes.h. Siblings are children of one parent, which have a variable of a rank. */
 #include "doctor/processes.h"
+#include "base/now.h"
 #include "doctor/files.h"
 
 #include <ctype.h>
@@ -249,14 +250,6 @@ static void find_siblings(struct fv_doctor *d, struct siblings *s)
     }
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void wait_a_moment(void)
 {
     nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
@@ -282,28 +275,28 @@ static int32_t pid_of_speaker(const struct siblings *all)
  * no more after a while. */
 static void wait_for_siblings(struct fv_doctor *d, struct siblings *s, int32_t local, size_t expected)
 {
-    double begin = now_s(), since = begin;
+    double begin = fv_now_s(), since = begin;
 
     find_siblings(d, s);
-    while (now_s() - begin < 5 && (local > 0  ? pid_of_speaker(s) < 0
-                                   : expected ? s->count < expected
-                                              : now_s() - since < 0.5)) {
+    while (fv_now_s() - begin < 5 && (local > 0  ? pid_of_speaker(s) < 0
+                                      : expected ? s->count < expected
+                                                 : fv_now_s() - since < 0.5)) {
         size_t before = s->count;
 
         wait_a_moment();
         find_siblings(d, s);
-        since = s->count > before ? now_s() : since;
+        since = s->count > before ? fv_now_s() : since;
     }
 }
 
 static void wait_for_end(int32_t pid)
 {
-    double begin = now_s();
+    double begin = fv_now_s();
     char path[60];
     int fd;
 
     snprintf(path, sizeof(path), "proc/%d/status", pid);
-    while (now_s() - begin < 10 && (fd = fv_doctor_open(path, O_RDONLY)) >= 0) {
+    while (fv_now_s() - begin < 10 && (fd = fv_doctor_open(path, O_RDONLY)) >= 0) {
         close(fd);
         wait_a_moment();
     }

@@ -2,6 +2,8 @@
 /* What a statement may do: read, for so long, and no larger than that. */
 #include "query/state.h"
 
+#include "base/now.h"
+
 #if FV_SQLITE
 #include <signal.h>
 #include <strings.h>
@@ -10,17 +12,9 @@
 
 enum { STEPS = 2000, GRACE_S = 2 }; /* of the virtual machine between two looks at the clock */
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 bool fv_sql_is_late(struct fv_sql *sql)
 {
-    sql->expired = sql->expired || (sql->deadline_ns && now_ns() > sql->deadline_ns);
+    sql->expired = sql->expired || (sql->deadline_ns && fv_now_ns() > sql->deadline_ns);
     return sql->expired;
 }
 
@@ -91,7 +85,7 @@ void fv_sql_set_timeout(struct fv_sql *sql, const struct fv_sql_asked *asked)
 {
     if (!(asked->timeout_s > 0))
         return;
-    sql->deadline_ns = now_ns() + (uint64_t)(asked->timeout_s * 1e9);
+    sql->deadline_ns = fv_now_ns() + (int64_t)(asked->timeout_s * 1e9);
     before_end = asked->end;
     signal(SIGALRM, end);
     alarm((unsigned)asked->timeout_s + GRACE_S);

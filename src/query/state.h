@@ -15,7 +15,7 @@ struct fv_sql {
     fv_sql_timeline_fn *open_timeline;
     void *context;
     struct fv_sql_module *modules; /* of each table */
-    uint64_t deadline_ns;          /* CLOCK_MONOTONIC; 0: none */
+    int64_t deadline_ns;           /* CLOCK_MONOTONIC; 0: none */
     bool expired, is_declaring;    /* declaring: SQLite asks whether a virtual table may be created */
 #if FV_SQLITE
     sqlite3 *db;

@@ -15,6 +15,8 @@
  * for. */
 #include "rt/comm.h"
 
+#include "base/now.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,14 +48,6 @@ struct meeting {
     const char *directory, *mode;
     int rank, size;
 };
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* Opened anew for each look: that is when a network file system asks what other nodes put there. */
 static int look(const struct meeting *m)
@@ -115,7 +109,7 @@ static bool is_there(const struct meeting *m, int *folder, int rank, int64_t unt
 
     mark_name(m, rank, name);
     while (*folder < 0 || readlinkat(*folder, name, &text, 1) < 0) {
-        if (monotonic_ns() >= until_ns)
+        if (fv_now_ns() >= until_ns)
             return false;
         pause_for(&pause_ns);
         if (*folder >= 0)
@@ -164,7 +158,7 @@ static void name_ranks(const struct meeting *m, int64_t until_ns, char text[TEXT
 /* Names the ranks if nobody does, or did; then waits for the text. False: there is none, for nobody. */
 static bool decide(const struct meeting *m, int64_t wait_ns, char text[TEXT_MAX + 1])
 {
-    int64_t begin = monotonic_ns(), pause_ns = 1000000;
+    int64_t begin = fv_now_ns(), pause_ns = 1000000;
     int64_t patience_ns = wait_ns + GRACE_NS + (int64_t)m->size * GRACE_EACH_NS;
 
     if (read_link(m, DECISION, text))
@@ -174,7 +168,7 @@ static bool decide(const struct meeting *m, int64_t wait_ns, char text[TEXT_MAX 
         put_link(m, text, DECISION);
     }
     while (!read_link(m, DECISION, text)) {
-        int64_t waited = monotonic_ns() - begin;
+        int64_t waited = fv_now_ns() - begin;
 
         if (waited > patience_ns)
             put_link(m, "none", DECISION); /* who names the ranks is gone */

@@ -74,7 +74,7 @@ struct watch {
 static enum fv_gate_why look_at(struct watch *w, uint32_t turn)
 {
     uint32_t process = __atomic_load_n(&page->turn_process, __ATOMIC_ACQUIRE);
-    uint64_t now = fv_solo_now_ns(), cpu_ns = process ? cpu_ns_of(process) : 0;
+    uint64_t now = fv_now_ns(), cpu_ns = process ? cpu_ns_of(process) : 0;
 
     if (turn != w->turn || process != w->process || cpu_ns != w->cpu_ns)
         *w = (struct watch){ turn, process, cpu_ns, now };
@@ -88,7 +88,7 @@ static enum fv_gate_why look_at(struct watch *w, uint32_t turn)
 
 static void wait_for(uint32_t turn)
 {
-    struct watch watch = { .since_ns = fv_solo_now_ns() };
+    struct watch watch = { .since_ns = fv_now_ns() };
     uint64_t until_ns = watch.since_ns + LOOK_NS;
     uint32_t now;
 
@@ -101,7 +101,7 @@ static void wait_for(uint32_t turn)
         enum fv_gate_why why = look_at(&watch, now);
         if (why)
             let_all_go(why);
-        until_ns = fv_solo_now_ns() + LOOK_NS;
+        until_ns = fv_now_ns() + LOOK_NS;
     }
 }
 
@@ -117,14 +117,14 @@ static void take(void)
     has_turn = is_copy();
     if (has_turn)
         return;
-    if (fv_solo_now_ns() - began_ns > page->limit_ns * fv_rt.writer.header->world_size)
+    if (fv_now_ns() - began_ns > page->limit_ns * fv_rt.writer.header->world_size)
         let_all_go(FV_GATE_CUT);
     mine = __atomic_fetch_add(&page->turns_drawn, 1, __ATOMIC_SEQ_CST);
     wait_for(mine);
     has_turn = !are_let_go();
     if (!has_turn)
         return;
-    __atomic_store_n(&page->turn_since_ns, fv_solo_now_ns(), __ATOMIC_RELAXED);
+    __atomic_store_n(&page->turn_since_ns, fv_now_ns(), __ATOMIC_RELAXED);
     __atomic_store_n(&page->turn_process, (uint32_t)fv_rt.pid, __ATOMIC_RELEASE);
 }
 
@@ -283,7 +283,7 @@ static void start(struct fv_thread *self)
         return;
     page = found;
     record->fill_ns = page->fill_ns;
-    began_ns = fv_solo_now_ns();
+    began_ns = fv_now_ns();
     first = self;
     take();
     if (!is_over() && !call_pirate())

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See sensors.h: one sensor, whatever its form. */
 #include "sensors/sensors.h"
+#include "base/now.h"
 #include "sensors/forms.h"
 #include "sensors/memory.h"
 
@@ -8,14 +9,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool is_gauge(const struct fv_sensor_kind *k, const char *name)
 {
@@ -29,10 +22,10 @@ static void time_it(struct fv_sensor *sensor)
 
     sensor->cost_s = INFINITY;
     for (int i = 0; values && i < 3; i++) {
-        double begin = now(), took;
+        double begin = fv_now_s(), took;
 
         fv_sensor_read(sensor, values);
-        took = now() - begin;
+        took = fv_now_s() - begin;
         sensor->cost_s = took < sensor->cost_s ? took : sensor->cost_s;
     }
 }

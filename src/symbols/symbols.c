@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See symbols.h. */
 #include "symbols/symbols.h"
+#include "base/now.h"
 #include "symbols/lines.h"
 #include "symbols/module_files.h"
 #include "symbols/unwind_table.h"
@@ -180,17 +181,9 @@ struct progress {
     bool on, shown;
 };
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void progress_show(struct progress *p, const char *module, size_t done, size_t all)
 {
-    double now = p->on ? now_s() : 0;
+    double now = p->on ? fv_now_s() : 0;
 
     if (!p->on || now - p->begin_s < 1 || now - p->last_s < 0.1)
         return;
@@ -217,7 +210,7 @@ static void resolve_sorted(struct fv_symbols *out, const struct place *places, s
                            struct fv_problems *problems)
 {
     struct look_up l = { .symbols = out };
-    struct progress progress = { .begin_s = now_s(), .on = isatty(STDERR_FILENO) };
+    struct progress progress = { .begin_s = fv_now_s(), .on = isatty(STDERR_FILENO) };
     uint32_t module = FV_NONE;
     bool usable = false, is_code = false;
 

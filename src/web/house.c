@@ -2,6 +2,7 @@
 /* See house.h. */
 #include "web/house.h"
 #include "base/base.h"
+#include "base/now.h"
 #include "tool/vec.h"
 
 #include <stdio.h>
@@ -44,14 +45,6 @@ struct fv_web {
     pthread_mutex_t slots_lock;
     struct slot slots[DAEMONS * CONNECTIONS];
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* ---- answers ---- */
 
@@ -274,7 +267,7 @@ static void begin_connection(struct fv_web *s, struct MHD_Connection *connection
     *slot = NULL;
     for (size_t i = 0; info && i < DAEMONS * CONNECTIONS && !*slot; i++)
         if (!s->slots[i].is_used) {
-            s->slots[i] = (struct slot){ true, false, info->connect_fd, now_ns() };
+            s->slots[i] = (struct slot){ true, false, info->connect_fd, fv_now_ns() };
             *slot = &s->slots[i];
         }
 }
@@ -294,7 +287,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 
 void fv_web_close_strangers(struct fv_web *s)
 {
-    int64_t before = now_ns() - (int64_t)STRANGER_S * 1000000000;
+    int64_t before = fv_now_ns() - (int64_t)STRANGER_S * 1000000000;
 
     pthread_mutex_lock(&s->slots_lock);
     for (size_t i = 0; i < DAEMONS * CONNECTIONS; i++)

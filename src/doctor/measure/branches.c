@@ -37,14 +37,14 @@ static void fill(uint8_t *taken, int pattern)
 
 static void measure_pattern(struct fv_measurement *m, uint8_t *taken, int pattern, double seconds)
 {
-    uint64_t end_ns = fv_monotonic_ns() + (uint64_t)(seconds * 1e9);
+    int64_t end_ns = fv_now_ns() + (int64_t)(seconds * 1e9);
     struct fv_branches b = { .pattern = patterns[pattern] };
     double values[REPEATS_MOST];
     size_t count = 0;
 
     fill(taken, pattern);
     run(taken); /* the predictor learns what it can */
-    while (!fv_measure_stop && count < REPEATS_MOST && (count < REPEATS_LEAST || fv_monotonic_ns() < end_ns)) {
+    while (!fv_measure_stop && count < REPEATS_MOST && (count < REPEATS_LEAST || fv_now_ns() < end_ns)) {
         uint64_t begin = fv_measure_ticks(&m->clock);
 
         run(taken);

@@ -37,9 +37,9 @@ void fv_measure_clock_init(struct fv_doctor *d, struct fv_measure_clock *out)
     *out = (struct fv_measure_clock){ .is_tsc = is_invariant(d), .tick_ns = 1 };
     if (!out->is_tsc)
         return;
-    uint64_t begin_ns = fv_monotonic_ns(), begin = fv_measure_ticks(out), end_ns = begin_ns, end = begin;
+    uint64_t begin_ns = fv_now_ns(), begin = fv_measure_ticks(out), end_ns = begin_ns, end = begin;
     while (end_ns - begin_ns < 20000000) {
-        end_ns = fv_monotonic_ns();
+        end_ns = fv_now_ns();
         end = fv_measure_ticks(out);
     }
     out->tick_ns = (double)(end_ns - begin_ns) / (double)(end - begin);

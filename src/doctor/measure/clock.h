@@ -4,6 +4,8 @@
 #ifndef FV_MEASURE_CLOCK_H
 #define FV_MEASURE_CLOCK_H
 
+#include "base/now.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -19,14 +21,6 @@ struct fv_measure_clock {
 /* Takes 20 ms where it is the counter. */
 void fv_measure_clock_init(struct fv_doctor *doctor, struct fv_measure_clock *out);
 
-static inline uint64_t fv_monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static inline uint64_t fv_measure_ticks(const struct fv_measure_clock *clock)
 {
 #if defined __x86_64__ || defined __i386__
@@ -34,7 +28,7 @@ static inline uint64_t fv_measure_ticks(const struct fv_measure_clock *clock)
         return __rdtsc();
 #endif
     (void)clock;
-    return fv_monotonic_ns();
+    return fv_now_ns();
 }
 
 #endif

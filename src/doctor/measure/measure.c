@@ -89,7 +89,7 @@ static void measure_noise(struct fv_doctor *d, struct fv_measurement *m)
 
 int fv_measure(struct fv_doctor *d, const struct fv_measure_wish *wish, struct fv_measurement *m)
 {
-    uint64_t busy_ns, busy_end_ns, begin_ns = fv_monotonic_ns();
+    uint64_t busy_ns, busy_end_ns, begin_ns = fv_now_ns();
     double own_ns = own_cpu_ns(), seconds = wish->seconds;
     bool is_busy_known = fv_kernel_busy_ns(&busy_ns);
 
@@ -111,9 +111,8 @@ int fv_measure(struct fv_doctor *d, const struct fv_measure_wish *wish, struct f
         fv_branches_measure(m, PART_BRANCHES * seconds);
     if (!fv_measure_stop)
         fv_memory_measure(
-            d, m,
-            fmin(PART_MEMORY * seconds, fmax(seconds - (double)(fv_monotonic_ns() - begin_ns) * 1e-9, LEAST_MEMORY_S)));
-    double took_ns = (double)(fv_monotonic_ns() - begin_ns);
+            d, m, fmin(PART_MEMORY * seconds, fmax(seconds - (double)(fv_now_ns() - begin_ns) * 1e-9, LEAST_MEMORY_S)));
+    double took_ns = (double)(fv_now_ns() - begin_ns);
     if (is_busy_known && fv_kernel_busy_ns(&busy_end_ns))
         m->others_processors = fmax(0, (double)(busy_end_ns - busy_ns) - (own_cpu_ns() - own_ns)) / took_ns;
     m->elapsed_s = took_ns * 1e-9;

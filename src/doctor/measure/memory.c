@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See memory.h. */
 #include "doctor/measure/memory.h"
+#include "base/now.h"
 #include "doctor/files.h"
 #include "doctor/measure/noise.h"
 
@@ -150,11 +151,6 @@ static __attribute__((noinline)) void **chase(void **at, size_t steps)
     return at;
 }
 
-static double now_s(void)
-{
-    return (double)fv_monotonic_ns() * 1e-9;
-}
-
 /* Repeats the chase until the time is over, at least a few times: ns of a step each. */
 static size_t measure_ring(const struct fv_measure_clock *clock, void **at, size_t nodes, double until_s,
                            double *values)
@@ -172,7 +168,7 @@ static size_t measure_ring(const struct fv_measure_clock *clock, void **at, size
             break;
         steps *= 2;
     }
-    while (!fv_measure_stop && count < REPEATS_MOST && (count < REPEATS_LEAST || now_s() < until_s)) {
+    while (!fv_measure_stop && count < REPEATS_MOST && (count < REPEATS_LEAST || fv_now_s() < until_s)) {
         uint64_t begin = fv_measure_ticks(clock);
 
         at = chase(at, steps);
@@ -250,12 +246,12 @@ static void measure_latency(struct fv_pinned_thread *p)
 
     for (uint64_t bytes = SMALLEST; memory && bytes <= job->room && !fv_measure_stop;
          bytes = next_size(bytes), left--) {
-        double begin = now_s(), until = begin + (job->until_s - begin) / (double)left;
+        double begin = fv_now_s(), until = begin + (job->until_s - begin) / (double)left;
 
         if (begin + fmax(per_byte * (double)bytes, REPEATS_LEAST * REPEAT_NS * 1e-9) > job->until_s)
             break;
         void **ring = make_ring(memory, bytes / LINE, LINE);
-        per_byte = (now_s() - begin) / (double)bytes;
+        per_byte = (fv_now_s() - begin) / (double)bytes;
         add_latency(m, bytes, values, measure_ring(&m->clock, ring, bytes / LINE, until, values));
         m->largest_bytes = bytes;
     }
@@ -281,13 +277,13 @@ static void measure_tlb(struct fv_pinned_thread *p)
     char *memory = most ? map(most * m->page_bytes, MADV_NOHUGEPAGE) : NULL;
     size_t left = sizes_to(16, most);
 
-    for (uint64_t pages = 16; memory && pages <= most && now_s() < job->until_s && !fv_measure_stop;
+    for (uint64_t pages = 16; memory && pages <= most && fv_now_s() < job->until_s && !fv_measure_stop;
          pages = next_size(pages), left--) {
-        double each = (job->until_s - now_s()) / (2 * (double)left);
+        double each = (job->until_s - fv_now_s()) / (2 * (double)left);
         struct fv_tlb_point point = { .pages = pages };
 
-        point.paged = median_of_ring(m, make_ring(memory, pages, m->page_bytes), pages, now_s() + each);
-        point.dense = median_of_ring(m, make_ring(memory, pages, LINE), pages, now_s() + each);
+        point.paged = median_of_ring(m, make_ring(memory, pages, m->page_bytes), pages, fv_now_s() + each);
+        point.dense = median_of_ring(m, make_ring(memory, pages, LINE), pages, fv_now_s() + each);
         if (fv_measure_stop)
             break;
         FV_GROW(m->tlb, m->tlb_room, m->tlb_count + 1);
@@ -382,7 +378,7 @@ void fv_memory_find_shared(const struct fv_measurement *m, struct fv_shared_cach
 void fv_memory_shared_cache(struct fv_doctor *d, uint32_t cpu, double seconds, struct fv_shared_cache *out)
 {
     struct fv_measurement m = { .seconds = seconds };
-    struct memory_job job = { &m, 0, now_s() + seconds };
+    struct memory_job job = { &m, 0, fv_now_s() + seconds };
     struct fv_pinned_thread first = { cpu, &job, false };
 
     *out = (struct fv_shared_cache){ .private_bytes = private_bytes_of(d, cpu), .cache_ns = NAN, .memory_ns = NAN };
@@ -415,7 +411,7 @@ static void measure_chase(struct fv_pinned_thread *p)
     if (!memory)
         return;
     size_t nodes = job->bytes / LINE,
-           count = measure_ring(&job->clock, make_ring(memory, nodes, LINE), nodes, now_s() + job->seconds, values);
+           count = measure_ring(&job->clock, make_ring(memory, nodes, LINE), nodes, fv_now_s() + job->seconds, values);
     if (count) {
         fv_spread_of(values, count, &spread);
         job->value = spread.p50;
@@ -471,7 +467,7 @@ static void measure_bandwidth(struct fv_pinned_thread *p)
 {
     enum { ROOM = 1000 };
     struct bandwidth_job *j = p->data;
-    double began = now_s(), each = j->seconds / (KERNELS + 1);
+    double began = fv_now_s(), each = j->seconds / (KERNELS + 1);
     char *memory = map(3 * j->bytes, MADV_HUGEPAGE);
     size_t lines = j->bytes / sizeof(lane);
 
@@ -483,7 +479,7 @@ static void measure_bandwidth(struct fv_pinned_thread *p)
         double until = began + (kernel + 2) * each;
 
         j->values[kernel] = fv_xcalloc(ROOM, sizeof(double));
-        while (!fv_measure_stop && j->count[kernel] < ROOM && (j->count[kernel] < 3 || now_s() < until)) {
+        while (!fv_measure_stop && j->count[kernel] < ROOM && (j->count[kernel] < 3 || fv_now_s() < until)) {
             uint64_t begin = fv_measure_ticks(&j->m->clock);
 
             if (kernel == COPY)
@@ -571,7 +567,7 @@ static void bandwidth_of(struct fv_measurement *m, size_t count, uint64_t room, 
 void fv_memory_measure(struct fv_doctor *d, struct fv_measurement *m, double seconds)
 {
     uint64_t room = free_bytes(d) / 4, wanted = last_cache(m) * 4;
-    double end = now_s() + seconds;
+    double end = fv_now_s() + seconds;
     struct memory_job job = { m, 0, end - (1 - PART_LATENCY) * seconds };
     struct fv_pinned_thread first = { (unsigned)fv_cpus_first(&m->cpus), &job, false };
     size_t count = fv_cpus_count(&m->cpus);
@@ -587,7 +583,7 @@ void fv_memory_measure(struct fv_doctor *d, struct fv_measurement *m, double sec
     find_reach(m);
     fv_memory_find_levels(m);
     if (!fv_measure_stop)
-        bandwidth_of(m, 1, room, fmax(end - now_s(), 0) / (count > 1 ? 2 : 1));
+        bandwidth_of(m, 1, room, fmax(end - fv_now_s(), 0) / (count > 1 ? 2 : 1));
     if (!fv_measure_stop && count > 1)
-        bandwidth_of(m, count, room, fmax(end - now_s(), 0));
+        bandwidth_of(m, count, room, fmax(end - fv_now_s(), 0));
 }
