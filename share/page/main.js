@@ -189,6 +189,13 @@ function describe(table) {
             ": --html-max limits the page; fvmpi report --csv DIR writes all",
         )
       : null,
+    table.rows > table.exact_rows
+      ? make(
+          "p",
+          { class: "note" },
+          "behind row " + count(table.exact_rows) + ", values are rounded to four digits; --csv DIR writes all of them",
+        )
+      : null,
   );
 
   view.addEventListener("toggle", () => {

@@ -647,6 +647,31 @@ async function sizesOfSites(page, report) {
     .join("; ");
 }
 
+/* The sum over ranks of the last call site that is whole in the table; what lies behind so many rows is rounded. */
+async function roundedBehind(page, report) {
+  await page.evaluate(async () => {
+    document.querySelectorAll("details.of-table").forEach(details => {
+      details.open = true;
+    });
+    await new Promise(done => setTimeout(done, 100));
+  });
+  const [site, sum, said, exact] = await page.evaluate(ranks => {
+    const { table } = document.querySelector("#table-callsites_by_rank").closest(".table").view,
+      whole = Math.floor(table.rows / ranks) - 1;
+    let sum = 0;
+
+    for (let row = whole * ranks; row < (whole + 1) * ranks; row++) sum += table.get("time_sum_s", row);
+    const note = [...document.querySelectorAll("details.of-table .note")].some(n =>
+      n.innerText.includes("four digits"),
+    );
+    return [whole, sum, note, (whole + 1) * ranks <= table.exact_rows];
+  }, report.run.rank_count);
+  const all = report.callsites[site].time.sum_s;
+
+  if (Math.abs(sum - all) > (exact ? 1e-9 : 5e-4) * all) return `call site ${site}: ${sum} of ${all}`;
+  return said === !exact ? "" : `said of rounded values: ${said}, where call site ${site} is exact: ${exact}`;
+}
+
 /* A table that lost rows says so, and has those that count most: the first. */
 async function leftOut(page, report) {
   const { drawn, ready } = await page.evaluate(() => ({
@@ -676,6 +701,7 @@ async function leftOut(page, report) {
     sites[0] < sites[1] === cut.some(words => words.startsWith("Call sites "))
       ? null
       : `said of ${cut}, call sites ${sites}`,
+    await roundedBehind(page, report),
   ]
     .filter(Boolean)
     .join("; ");

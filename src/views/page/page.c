@@ -4,7 +4,8 @@
  * compressed (gzip), as base64 in pieces.
  *
  *     [ { "schema": ..., "function": of which the page is alone, or null, "words": [TEXT...],
- *         "tables": [ { "name", "title", "doc", "shown", "recorded_by", "rows": in the page, "all_rows",
+ *         "tables": [ { "name", "title", "doc", "shown", "recorded_by", "rows": in the page, "exact_rows",
+ *                       "all_rows",
  *                       "columns": [ { "key", "title", "unit", "doc", "type", "kind", "estimate" } ] } ] },
  *       [ [ [VALUE...] of each column ] of each table ],
  *       { "files": ..., "left_out": ... } (page_sources.h) ]
@@ -57,7 +58,8 @@ struct column {
     size_t *marks; /* bytes of the first MARK rows, of twice as many, ... */
     size_t mark_count, mark_room;
 };
-#define MARK 256
+#define MARK  256
+#define EXACT 10000 /* rows; reals of those behind are rounded */
 struct table {
     const struct fv_relation *relation;
     struct words *words;
@@ -70,6 +72,14 @@ struct table {
     size_t kept; /* rows that the page has room for, from the first on */
     void *subject;
 };
+
+/* Of four digits: a page shows three. */
+static double rounded(double value)
+{
+    const double scale = pow(10, 3 - floor(log10(fabs(value))));
+
+    return isnormal(scale) ? round(value * scale) / scale : value;
+}
 
 static void put_real(FILE *out, double value)
 {
@@ -127,8 +137,10 @@ static bool take_row(void *context, const struct fv_flat_row *row)
     if (!fv_of_function_has(&t->of, t->subject, row))
         return true;
     for (size_t i = 0; i < t->flat.count; i++) {
-        const struct fv_value v = fv_flat_read(&t->flat.items[i], t->subject, row);
+        struct fv_value v = fv_flat_read(&t->flat.items[i], t->subject, row);
 
+        if (t->rows >= EXACT && v.type == FV_TYPE_REAL)
+            v.real = rounded(v.real);
         if (t->rows && t->rows % MARK == 0)
             set_mark(&t->columns[i]);
         if (t->rows)
@@ -300,6 +312,7 @@ static void describe(struct fv_json *j, const struct table *t)
     fv_json_string(j, "shown", r->shown);
     fv_json_string(j, "recorded_by", r->recorded_by);
     fv_json_unsigned(j, "rows", t->kept);
+    fv_json_unsigned(j, "exact_rows", EXACT);
     fv_json_unsigned(j, "all_rows", t->rows);
     fv_json_array(j, "columns");
     for (size_t i = 0; i < t->flat.count; i++)
