@@ -47,6 +47,13 @@ static void look_ahead(struct collecting *c, size_t file)
     m->source->close(records);
 }
 
+/* All ranks' files are open at once: none keeps what it has read. */
+static void forget(const struct fv_merge_file *f)
+{
+    if (f->reader)
+        fv_reader_forget(f->reader, NULL);
+}
+
 static void open_ranks(struct collecting *c)
 {
     struct fv_merge *m = c->a->merge;
@@ -77,6 +84,7 @@ static void open_ranks(struct collecting *c)
                                                                      .sink = fv_collect_sink(c->ranks[i]),
                                                                      .locations = c->locations[i],
                                                                      .stats = &c->stats });
+        forget(f);
     }
 }
 
@@ -181,8 +189,10 @@ static bool replay_piece(struct collecting *c, uint64_t until)
 {
     bool good = !(c->options->stop && *c->options->stop);
 
-    for (size_t i = 0; i < c->a->merge->file_count && good; i++)
+    for (size_t i = 0; i < c->a->merge->file_count && good; i++) {
         good = !c->records[i] || c->a->merge->source->until(c->records[i], until);
+        forget(&c->a->merge->files[i]);
+    }
     return good;
 }
 
@@ -195,6 +205,7 @@ static bool replay_end(struct collecting *c)
             continue;
         good = c->a->merge->source->close(c->records[i]) && good;
         fv_collect_rest(c->ranks[i]);
+        forget(&c->a->merge->files[i]);
     }
     return good;
 }

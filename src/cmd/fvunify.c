@@ -355,6 +355,8 @@ static bool replay_all(struct fv_unify *r, struct fv_sink *end, struct fv_sink *
         good = m->source->until(records, UINT64_MAX);
         good = m->source->close(records) && good;
         good = good && (!f->reader || add_metrics(r, f, metrics));
+        if (f->reader)
+            fv_reader_forget(f->reader, NULL);
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);

@@ -189,6 +189,7 @@ static void collect(struct collector *c)
 
         fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, &sink, locations, &stats);
         free(locations);
+        fv_reader_forget(m->files[i].reader, NULL);
         fv_pendings_release(&c->pending);
     }
 }

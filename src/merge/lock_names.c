@@ -119,8 +119,10 @@ bool fv_lock_names_collect(struct fv_lock_names *n, struct fv_merge *m, bool sym
     for (size_t i = 0; i < m->file_count; i++)
         if (m->source->locks)
             m->source->locks(m, i, tell_named, &told);
-        else
+        else {
             tell_file(m, &m->files[i], &told);
+            fv_reader_forget(m->files[i].reader, NULL);
+        }
     if (t->rank)
         fv_transport_put(t, 0, &told);
     for (int i = 1; !t->rank && i < t->size; i++)

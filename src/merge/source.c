@@ -7,8 +7,10 @@
 
 static bool define(struct fv_merge *m, struct fv_defs *own)
 {
-    for (size_t i = 0; i < m->file_count; i++)
+    for (size_t i = 0; i < m->file_count; i++) {
         fv_defs_add_file(own, m->files[i].reader, m->files[i].name, &m->files[i].map);
+        fv_reader_forget(m->files[i].reader, NULL);
+    }
     return true;
 }
 
@@ -63,6 +65,7 @@ static void sites(const struct fv_merge *m, size_t file, fv_source_site_fn *take
         if (thread.in_call.begin)
             tell_site(&f->map, thread.in_call.function, thread.in_call.path, take, context);
     }
+    fv_reader_forget(f->reader, NULL);
 }
 
 static void *open_rank(const struct fv_merge *m, const struct fv_source_rank *r)

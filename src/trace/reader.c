@@ -38,7 +38,9 @@ static void FV_PRINTF(3, 4) damaged(struct fv_reader *r, uint64_t offset, const 
     va_list args;
 
     r->damage_total++;
-    if (r->damage_kept == FV_DAMAGE_KEPT)
+    if (!r->damage) /* most files have none */
+        r->damage = calloc(FV_DAMAGE_KEPT, sizeof(*r->damage));
+    if (!r->damage || r->damage_kept == FV_DAMAGE_KEPT)
         return;
     struct fv_damage *d = &r->damage[r->damage_kept++];
     d->offset = offset;
@@ -398,6 +400,16 @@ static bool leave_out_forgotten(struct fv_reader *r)
 
 /* ---- open and close ---- */
 
+static void fit_chunks(struct fv_reader *r)
+{
+    struct fv_chunk *fit = r->chunk_count ? realloc(r->chunks, r->chunk_count * sizeof(*fit)) : NULL;
+
+    if (fit) {
+        r->chunks = fit;
+        r->chunk_room = r->chunk_count;
+    }
+}
+
 static int open_bytes(const void *data, size_t bytes, uint64_t room, int sparse, struct fv_reader **out, char *why,
                       size_t why_bytes)
 {
@@ -410,12 +422,11 @@ static int open_bytes(const void *data, size_t bytes, uint64_t room, int sparse,
     r->bytes = bytes;
     r->room = room;
     r->sparse = sparse;
-    r->damage = calloc(FV_DAMAGE_KEPT, sizeof(*r->damage));
     if ((uintptr_t)data % 8 && bytes) {
         r->owned = malloc(bytes);
         r->data = r->owned ? memcpy(r->owned, data, bytes) : NULL;
     }
-    if (!r->damage || (bytes && !r->data))
+    if (bytes && !r->data)
         goto done;
     err = read_header(r, why, why_bytes);
     if (!err) {
@@ -423,6 +434,7 @@ static int open_bytes(const void *data, size_t bytes, uint64_t room, int sparse,
         walk(r);
         if (!leave_out_gaps(r, room) || !leave_out_forgotten(r))
             err = -FV_ENOMEM;
+        fit_chunks(r);
     }
     if (!err) {
         *out = r;
@@ -642,8 +654,9 @@ struct fv_event_cursor fv_reader_events(const struct fv_reader *r, const struct 
 /* Only the pages that are the chunk's alone. */
 void fv_reader_forget(const struct fv_reader *r, const struct fv_chunk *chunk)
 {
-    uint64_t begin = fv_round_up(chunk->offset, FV_PAGE);
-    uint64_t end = (chunk->offset + sizeof(struct fv_chunk_header) + chunk->used) / FV_PAGE * FV_PAGE;
+    uint64_t begin = chunk ? fv_round_up(chunk->offset, FV_PAGE) : 0;
+    uint64_t end =
+        chunk ? (chunk->offset + sizeof(struct fv_chunk_header) + chunk->used) / FV_PAGE * FV_PAGE : r->bytes;
 
     if (r->mapped && end > begin)
         madvise((uint8_t *)r->mapped + begin, end - begin, MADV_DONTNEED);

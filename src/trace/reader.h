@@ -86,7 +86,8 @@ void fv_unpacked_events_release(struct fv_unpacked_events *unpacked);
 struct fv_event_cursor fv_reader_events(const struct fv_reader *reader, const struct fv_chunk *chunk,
                                         struct fv_unpacked_events *unpacked);
 
-/* The chunk will not be looked at soon: its memory is given back, and read again from the file if needed. */
+/* The chunk, or where that is NULL the whole file, will not be looked at soon: its memory is given back, and read again
+ * from the file if needed. */
 void fv_reader_forget(const struct fv_reader *reader, const struct fv_chunk *chunk);
 
 /* Until it is called again, cursors pass by the chunks of threads for which it is false; NULL: of none. Those of the

@@ -295,6 +295,23 @@ def shared_memory_need(tap, mpi):
         check(max(kib) - min(kib) < 8 << 10, 'KiB: {}', sorted(kib))
 
 
+def need_of_a_rank(tap):
+    """A job of many ranks, each with little, has one process to merge it."""
+    with tap.test('what a rank takes of the merge: less than 32 KiB'):
+        if not os.path.exists(GENERATOR):
+            raise harness.Skip('trace_gen is not built')
+        if os.environ.get('FVMPI_TEST_SANITIZER'):
+            raise harness.Skip('a sanitizer has memory of its own')
+        kib = []
+        for ranks in (100, 1100):
+            d, peaks = harness.scratch('ranks'), harness.scratch('peaks')
+            harness.run([GENERATOR, d, str(ranks), '20']).ended(0)
+            harness.run([sys.executable, '-c', PEAK, peaks, UNIFY, d, '-q', '-o', harness.scratch('out')]).ended(0)
+            with open(os.path.join(peaks, os.listdir(peaks)[0])) as f:
+                kib.append(int(f.read()))
+        check(kib[1] - kib[0] < 32 * 1000, 'KiB with 100 and 1,100 ranks: {}', kib)
+
+
 def many_calls(mpi, calls=100000):
     """A program of so many calls, and two more."""
     source = os.path.join(harness.scratch('src'), 'many.c')
@@ -655,6 +672,7 @@ def main():
             raise harness.Skip('no otf2-print; its package is otf2-tools')
         tap.done()
     options(tap)
+    need_of_a_rank(tap)
     clocks(tap)
     old_archives(tap)
     full_disk(tap)
