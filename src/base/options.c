@@ -347,6 +347,9 @@ const struct fv_option fv_option_table[] = {
       .help = "write rank files to DIR, a local directory of each node, while the job runs. `fvmpi run` or `fvmpi "
               "gather` moves them to the experiment afterwards",
       .parse = parse_local, .offset = FIELD(local) },
+    { .variable = "FVMPI_CONTAINER", .flag = "--container", .value = "0",
+      .help = "with --local: put the rank files of each node into one file of the experiment. For many ranks",
+      .parse = parse_flag, .offset = FIELD(container) },
     { .variable = "FVMPI_SHARE", .flag = "--share", .value = "0",
       .help = "let others read the experiment, as the umask permits. Without it, only the owner can",
       .parse = parse_flag, .offset = FIELD(share) },

@@ -45,6 +45,7 @@ struct fv_options {
     uint64_t trace_max;                    /* bytes */
     uint64_t trace_zstd;                   /* level of compression; 0: none */
     bool trace, off_at_start, disable, quiet;
+    bool container;        /* a node's rank files end up in one file */
     bool share;            /* others may read the experiment, as the umask says */
     int clock;             /* enum fv_clock_choice; auto: as the kernel does */
     int barrier;           /* enum fv_barrier_choice */

@@ -311,6 +311,7 @@ static bool add_metrics(struct fv_unify *r, const struct fv_merge_file *file, st
         good = fv_sensors_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, new_locations(r, 1));
     if (good && m->defs.ranks[file->rank].has_memory)
         good = fv_memory_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, new_locations(r, 1));
+    fv_reader_forget(file->reader, NULL);
     return good;
 }
 
@@ -355,8 +356,6 @@ static bool replay_all(struct fv_unify *r, struct fv_sink *end, struct fv_sink *
         good = m->source->until(records, UINT64_MAX);
         good = m->source->close(records) && good;
         good = good && (!f->reader || add_metrics(r, f, metrics));
-        if (f->reader)
-            fv_reader_forget(f->reader, NULL);
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);

@@ -69,7 +69,8 @@ static void tell_if_new(const char *path, void *arg)
     for (size_t i = 0; i < news->written->count; i++)
         if (!strcmp(news->written->names[i], path))
             return;
-    fv_stage_noted(path, &(struct fv_stage_counts){ 0 }); /* of file systems on which the ranks could not write */
+    /* of file systems on which the ranks could not write */
+    fv_stage_noted(path, &(struct fv_stage_wish){ 0 }, &(struct fv_stage_counts){ 0 });
     fv_say_first(path);
     fv_log("wrote %s; read it with: %s", path, FV_COMMAND("fvmpi", "report", path));
     char *elsewhere = fv_experiment_elsewhere(path);

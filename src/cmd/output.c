@@ -3,6 +3,7 @@
 #include "cmd/output.h"
 #include "base/experiment.h"
 #include "base/local.h"
+#include "trace/container.h"
 #include "trace/format.h"
 
 #include <dirent.h>
@@ -126,7 +127,7 @@ bool fv_output_holds_run(const char *path)
     bool found = false;
 
     while (directory && !found && (entry = readdir(directory)))
-        found = !fnmatch("rank-*.fvr", entry->d_name, 0) ||
+        found = !fnmatch("rank-*.fvr", entry->d_name, 0) || !fnmatch("ranks-*" FV_CONTAINER_END, entry->d_name, 0) ||
                 !strncmp(entry->d_name, FV_LOCAL_NOTE, strlen(FV_LOCAL_NOTE)) ||
                 fv_experiment_is_rank_folder(entry->d_name);
     if (directory)

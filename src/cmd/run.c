@@ -571,7 +571,9 @@ static bool is_local(const struct run *run)
 
 static struct fv_stage_counts gather(const struct run *run, int64_t since_ns)
 {
-    const struct fv_stage_wish wish = { .since_ns = since_ns, .for_node = true };
+    const struct fv_stage_wish wish = { .since_ns = since_ns,
+                                        .for_node = true,
+                                        .container = fv_config_is(&run->config, "--container") };
     struct fv_stage_counts staged = { 0 };
 
     fv_stage_all(fv_config_get(&run->config, "--local"), &wish, &staged);
@@ -750,6 +752,10 @@ int fv_cmd_run(int argc, char **argv)
         fv_stat_list();
     } else if (rest >= argc) {
         fv_log("run: no program given; as in: mpiexec -n 4 fvmpi run ./app");
+        status = FV_EXIT_USAGE;
+    } else if (fv_config_is(&run.config, "--container") && !*fv_config_get(&run.config, "--local")) {
+        fv_log(
+            "run: --container: it needs --local DIR, as in --local /tmp: files are put together when ranks have ended");
         status = FV_EXIT_USAGE;
     } else if (fv_config_is(&run.config, "--throughput") && !fv_run_throughput_may(&run.config)) {
         status = FV_EXIT_USAGE;

@@ -6,6 +6,7 @@
 #include "base/local.h"
 #include "base/older.h"
 #include "experiment/experiment.h"
+#include "trace/container.h"
 #include "trace/format.h"
 #include "trace/reader.h"
 
@@ -20,6 +21,14 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+struct stage {
+    const struct fv_stage_wish *wish;
+    int local, folder; /* descriptors; folder -1: the experiment cannot be opened, ... */
+    int error;         /* ... because of this; or of the first file that could not be moved */
+    size_t moved, running, failed;
+    char name[NAME_MAX + 1]; /* of that file */
+};
 
 /* ---- one file ---- */
 
@@ -147,7 +156,7 @@ static int copy_file(int from, int folder, const char *name)
 }
 
 /* To the folder of its rank. */
-static int move_file(int from, int local, int experiment, const struct fv_file_header *h, const char *name)
+static int copy_to_folder(int from, int experiment, const struct fv_file_header *h, const char *name)
 {
     int folder = fv_experiment_rank_folder(experiment, h->world_rank, h->world_size);
     int err = folder < 0 ? -1 : copy_file(from, folder, name), why = errno;
@@ -155,7 +164,19 @@ static int move_file(int from, int local, int experiment, const struct fv_file_h
     if (folder >= 0)
         close(folder);
     errno = why;
-    return err ? err : unlinkat(local, name, 0);
+    return err;
+}
+
+static int move_file(const struct stage *s, int from, const struct fv_file_header *h, const char *name)
+{
+    char container[FV_CONTAINER_NAME_MAX];
+    struct stat st;
+
+    fv_container_name(container);
+    bool is_container = s->wish->container || !fstatat(s->folder, container, &st, AT_SYMLINK_NOFOLLOW);
+    int err =
+        is_container ? fv_container_append(s->folder, container, from, name) : copy_to_folder(from, s->folder, h, name);
+    return err ? err : unlinkat(s->local, name, 0);
 }
 
 /* ---- which files ---- */
@@ -182,14 +203,6 @@ static enum verdict judge(int fd, const struct fv_stage_wish *wish, struct fv_fi
     return fstat(fd, &st) || !st.st_nlink ? LEAVE : MOVE; /* moved by another meanwhile */
 }
 
-struct stage {
-    const struct fv_stage_wish *wish;
-    int local, folder; /* descriptors; folder -1: the experiment cannot be opened, ... */
-    int error;         /* ... because of this; or of the first file that could not be moved */
-    size_t moved, running, failed;
-    char name[NAME_MAX + 1]; /* of that file */
-};
-
 static void fail(struct stage *s, const char *name, int error)
 {
     if (!s->failed++) {
@@ -210,7 +223,7 @@ static void visit_file(struct stage *s, const char *name)
         s->running++;
     else if (verdict == MOVE && s->folder < 0)
         fail(s, name, s->error);
-    else if (verdict == MOVE && move_file(fd, s->local, s->folder, &header, name))
+    else if (verdict == MOVE && move_file(s, fd, &header, name))
         fail(s, name, errno);
     else
         s->moved += verdict == MOVE;
@@ -340,6 +353,7 @@ bool fv_stage_all(const char *local, const struct fv_stage_wish *wish, struct fv
 
 struct noted {
     const char *experiment;
+    const struct fv_stage_wish *wish;
     struct fv_stage_counts *staged;
     bool good;
 };
@@ -390,12 +404,12 @@ static void stage_if_here(const char *host, const char *directory, void *arg)
     else if (lstat(directory, &st) && errno == ENOENT)
         fv_log("%s: %s of %s is gone; rank files in it are lost unless you moved them, and reports say so",
                n->experiment, directory, host);
-    n->good = fv_stage(directory, n->experiment, &(struct fv_stage_wish){ 0 }, n->staged) && n->good;
+    n->good = fv_stage(directory, n->experiment, n->wish, n->staged) && n->good;
 }
 
-bool fv_stage_noted(const char *experiment, struct fv_stage_counts *staged)
+bool fv_stage_noted(const char *experiment, const struct fv_stage_wish *wish, struct fv_stage_counts *staged)
 {
-    struct noted noted = { experiment, staged, true };
+    struct noted noted = { experiment, wish, staged, true };
 
     fv_experiment_notes(experiment, stage_if_here, &noted);
     return noted.good;

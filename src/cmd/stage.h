@@ -14,7 +14,8 @@ struct fv_stage_counts {
 /* Which files: those whose recording began since then, by CLOCK_MONOTONIC of this boot; 0: all. */
 struct fv_stage_wish {
     int64_t since_ns;
-    bool for_node; /* what fails is said once for all that do this on the node */
+    bool for_node;  /* what fails is said once for all that do this on the node */
+    bool container; /* into the host's container (trace/container.h), as where there is one */
 };
 
 /* Of one local directory, to `experiment`; NULL: where it belongs. Adds up what was done. False: something failed,
@@ -26,6 +27,6 @@ bool fv_stage(const char *local, const char *experiment, const struct fv_stage_w
 bool fv_stage_all(const char *local, const struct fv_stage_wish *wish, struct fv_stage_counts *staged);
 
 /* Of those that an experiment's notes name on this host. */
-bool fv_stage_noted(const char *experiment, struct fv_stage_counts *staged);
+bool fv_stage_noted(const char *experiment, const struct fv_stage_wish *wish, struct fv_stage_counts *staged);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/experiment.h"
 #include "base/local.h"
 #include "tool/words.h"
+#include "trace/container.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -216,12 +217,43 @@ static void add_name(struct fv_rank_files *out, const char *directory, const cha
     out->paths[out->count++] = fv_arena_printf(&out->arena, "%s/%s", directory, name);
 }
 
+struct contained {
+    struct fv_rank_files *out;
+    const char *container;
+};
+
+static bool add_contained(void *context, const struct fv_container_entry *entry)
+{
+    const struct contained *c = context;
+
+    add_name(c->out, c->container, entry->name);
+    return true;
+}
+
+static bool is_container(const char *name)
+{
+    return ends_with(name, strlen(name), FV_CONTAINER_END);
+}
+
+static int list_contained(struct fv_rank_files *out, const char *container)
+{
+    struct contained contained = { out, container };
+    struct fv_file_part part;
+    int err = fv_file_part_open(container, &part);
+
+    if (err)
+        return err;
+    fv_container_each(part.fd, add_contained, &contained);
+    close(part.fd);
+    return 0;
+}
+
 static int list(struct fv_rank_files *out, const char *directory, bool is_folder)
 {
-    DIR *dir = opendir(directory);
+    DIR *dir = is_container(directory) ? NULL : opendir(directory);
 
     if (!dir)
-        return -FV_EIO;
+        return is_container(directory) ? list_contained(out, directory) : -FV_EIO;
     for (struct dirent *d; (d = readdir(dir));) {
         char *path;
 
@@ -229,7 +261,7 @@ static int list(struct fv_rank_files *out, const char *directory, bool is_folder
             out->backups++;
         } else if (ends_with(d->d_name, strlen(d->d_name), ".fvr")) {
             add_name(out, directory, d->d_name);
-        } else if (!is_folder && fv_experiment_is_rank_folder(d->d_name) &&
+        } else if ((is_container(d->d_name) || (!is_folder && fv_experiment_is_rank_folder(d->d_name))) &&
                    asprintf(&path, "%s/%s", directory, d->d_name) >= 0) {
             list(out, path, true);
             free(path);
@@ -434,7 +466,7 @@ static int add_path(struct fv_experiment *e, const char *path, bool *said)
     struct stat st;
     int err;
 
-    if (stat(path, &st) || S_ISDIR(st.st_mode))
+    if (stat(path, &st) ? errno != ENOTDIR : S_ISDIR(st.st_mode) || is_container(path))
         return add_directory(e, path);
     err = add_file(e, path);
     *said = err && said_directory(path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See reader.h. Opening walks all chunks once and checks whatever has a length; iterating then only adds. */
 #include "trace/reader.h"
+#include "trace/container.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +17,12 @@
 struct fv_reader {
     const uint8_t *data;
     uint64_t bytes;
-    uint64_t room; /* for records that are still to come */
-    int sparse;    /* descriptor of a file with holes, while it is opened; -1: it has none */
-    void *mapped;  /* to be unmapped, or */
-    void *owned;   /* to be freed */
-    char *path;    /* NULL: it cannot be mapped again */
+    uint64_t room;  /* for records that are still to come */
+    int sparse;     /* descriptor of a file with holes, while it is opened; -1: it has none */
+    void *mapped;   /* to be unmapped, or */
+    void *owned;    /* to be freed */
+    char *path;     /* NULL: it cannot be mapped again */
+    uint64_t begin; /* where it is in that file */
     dev_t device;
     ino_t inode;
     bool (*wants)(const void *context, uint32_t thread); /* fv_reader_choose() */
@@ -472,15 +474,15 @@ static uint64_t room_of(int fd, const struct stat *st, int *sparse)
 }
 
 /* Where a file cannot be mapped (some network and pseudo file systems) it is read. */
-static int read_all(int fd, size_t bytes, uint8_t **out)
+static int read_all(const struct fv_file_part *part, uint8_t **out)
 {
-    uint8_t *data = malloc(bytes ? bytes : 1);
-    size_t used = 0;
+    uint8_t *data = malloc(part->bytes ? part->bytes : 1);
+    uint64_t used = 0;
 
     if (!data)
         return -FV_ENOMEM;
-    while (used < bytes) {
-        ssize_t n = pread(fd, data + used, bytes - used, (off_t)used);
+    while (used < part->bytes) {
+        ssize_t n = pread(part->fd, data + used, part->bytes - used, (off_t)(part->begin + used));
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -490,55 +492,65 @@ static int read_all(int fd, size_t bytes, uint8_t **out)
             free(data);
             return -FV_EIO;
         }
-        used += (size_t)n;
+        used += (uint64_t)n;
     }
     *out = data;
     return 0;
 }
 
+/* The file's own bytes, mapped, or where that cannot be done copied. */
+static int take_bytes(const struct fv_file_part *part, void **map, uint8_t **owned)
+{
+    *map = MAP_FAILED;
+    *owned = NULL;
+    if (part->bytes)
+        *map = mmap(NULL, part->bytes, PROT_READ, MAP_SHARED, part->fd, (off_t)part->begin);
+    return *map == MAP_FAILED ? read_all(part, owned) : 0;
+}
+
+static int open_part(const char *path, const struct fv_file_part *part, struct fv_reader **out, char *why,
+                     size_t why_bytes)
+{
+    uint8_t *owned;
+    struct stat st;
+    void *map;
+    int sparse = -1, err = fstat(part->fd, &st) ? -FV_EIO : take_bytes(part, &map, &owned);
+
+    if (err) {
+        say(why, why_bytes, "%s", fv_strerror(err));
+        return err;
+    }
+    const uint64_t room = part->is_whole ? room_of(part->fd, &st, &sparse) : part->bytes;
+    err = open_bytes(owned ? owned : map, part->bytes, room, sparse, out, why, why_bytes);
+    if (!err) {
+        (*out)->sparse = -1;
+        (*out)->mapped = owned ? NULL : map;
+        if (!owned) /* looking for chunks touched a page of each, and large folios with it */
+            madvise(map, part->bytes, MADV_DONTNEED);
+        (*out)->owned = owned;
+        (*out)->path = owned ? NULL : strdup(path);
+        (*out)->begin = part->begin;
+        (*out)->device = st.st_dev;
+        (*out)->inode = st.st_ino;
+    } else if (owned) {
+        free(owned);
+    } else {
+        munmap(map, part->bytes);
+    }
+    return err;
+}
+
 int fv_reader_open(const char *path, struct fv_reader **out, char *why, size_t why_bytes)
 {
-    struct stat st;
-    uint8_t *owned = NULL;
-    void *map = MAP_FAILED;
-    int err = 0, sparse = -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
+    struct fv_file_part part;
+    int err = fv_file_part_open(path, &part);
 
-    if (fd < 0 || fstat(fd, &st)) {
-        err = -FV_EIO;
-    } else if (!S_ISREG(st.st_mode)) {
-        say(why, why_bytes, "not a regular file");
-        close(fd);
-        return -FV_EFORMAT;
-    } else {
-        if (st.st_size > 0)
-            map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-        if (map == MAP_FAILED)
-            err = read_all(fd, (size_t)st.st_size, &owned);
+    if (err) {
+        say(why, why_bytes, "%s", err == -FV_EFORMAT ? "not a regular file" : fv_strerror(err));
+        return err;
     }
-    if (err)
-        say(why, why_bytes, "%s", fv_strerror(err));
-    if (!err) {
-        uint64_t room = room_of(fd, &st, &sparse);
-
-        err = open_bytes(owned ? owned : map, (size_t)st.st_size, room, sparse, out, why, why_bytes);
-        if (!err) {
-            (*out)->sparse = -1;
-            (*out)->mapped = owned ? NULL : map;
-            if (!owned) /* looking for chunks touched a page of each, and large folios with it */
-                madvise(map, (size_t)st.st_size, MADV_DONTNEED);
-            (*out)->owned = owned;
-            (*out)->path = owned ? NULL : strdup(path);
-            (*out)->device = st.st_dev;
-            (*out)->inode = st.st_ino;
-        } else if (owned) {
-            free(owned);
-        } else {
-            munmap(map, (size_t)st.st_size);
-        }
-    }
-    if (fd >= 0)
-        close(fd);
+    err = open_part(path, &part, out, why, why_bytes);
+    close(part.fd);
     return err;
 }
 
@@ -559,10 +571,10 @@ int fv_reader_wake(struct fv_reader *r)
 
     if (r->data || !r->path)
         return 0;
-    fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    fd = fv_file_part_again(r->path, r->begin);
     if (fd >= 0 && !fstat(fd, &st) && st.st_dev == r->device && st.st_ino == r->inode &&
-        (uint64_t)st.st_size >= r->bytes)
-        map = mmap(NULL, r->bytes, PROT_READ, MAP_SHARED, fd, 0);
+        (uint64_t)st.st_size >= r->begin + r->bytes)
+        map = mmap(NULL, r->bytes, PROT_READ, MAP_SHARED, fd, (off_t)r->begin);
     if (fd >= 0)
         close(fd);
     bool there = map != MAP_FAILED;

@@ -152,6 +152,22 @@ check '... the local file is kept, and no part of a copy' [ "$(files full):$(cks
 capture "$fvmpi" gather full
 check '... until there is room' gathered full 1
 
+# All files of a host in one.
+capture "$fvmpi" run -o together --local "$disk" --container ./app 7
+check 'in a container: its status' [ "$rc" = 7 ]
+check '... and one file' [ "$(ls together):$(notes together):$(ls -A disk)" = "$(ls together/ranks-*.fvc | sed 's,.*/,,')
+run.json:0:" ]
+capture "$fvmpi" report together
+check '... which reports read' has "$rc:$out" 'exited with status 7'
+capture "$fvmpi" dump "$(ls together/ranks-*.fvc)/rank-000000.fvr"
+check '... or a file in it' has "$rc:$out" '^0:file name="rank-000000.fvr"'
+by_hand other
+mkdir later && mv other/run.json later && rm -r other && ln -s "$work/later" other
+capture "$fvmpi" gather --container "$disk"
+check 'gather, too' [ "$rc:$(ls later | grep -c 'ranks-.*\.fvc'):$(ls -A disk)" = 0:1: ]
+capture "$fvmpi" run -o none --container ./app
+check 'a container without --local' has "$rc:$err" '^2:fvmpi: run: --container: it needs --local DIR'
+
 mkdir real
 ln -s "$work/full" real/.experiment
 cp full/*.fvr real/
@@ -197,6 +213,12 @@ try_mpi() {
     capture "$fvmpi" run -q --local "$disk" -- "${launcher[@]}" -n 2 "./app.$mpi"
     check "$mpi: ... under the name that was made up" gathered "$(echo fvmpi-app."$mpi"-2p-*)" 2
 
+    capture "$fvmpi" run -o "all-$mpi" --trace --local "$disk" --container -- "${launcher[@]}" -n 4 "./app.$mpi"
+    check "$mpi: in a container: all files are in it" [ "$(files "all-$mpi"):$(ls -A disk):$("$fvmpi" report "all-$mpi" --json - | grep -c '"reported_count": *4')" = 0::1 ]
+    if [ -x "$build/fvunify-serial" ]; then
+        capture "$build/fvunify-serial" "all-$mpi"
+        check "$mpi: ... and fvunify reads it" has "$err" ': 4 ranks, '
+    fi
     capture "${launcher[@]}" -n 2 "$fvmpi" run -q -o "plain-$mpi" "./app.$mpi" die
     plain=$rc
     capture "${launcher[@]}" -n 2 "$fvmpi" run -q -o "die-$mpi" --local "$disk" "./app.$mpi" die
