@@ -542,7 +542,7 @@ const struct fv_option fv_option_table[] = {
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_WITHOUT", .argument = "NAMES", .value = "",
       .help = "features of the system that are not used: find_object, sigtrap, clock_event, breakpoints, watchpoints, "
-              "wipe, libdw. For tests and troubleshooting",
+              "wipe, libdw, usr_lib_debug. For tests and troubleshooting",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_DEBUG_PATH", .argument = "DIRS", .value = "",
       .help = "directories with debug files, DIR:DIR..., for `fvmpi report`",

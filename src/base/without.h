@@ -6,7 +6,8 @@
  *     breakpoints   debug registers
  *     watchpoints   those that watch data (sampler/sampler.c)
  *     wipe          memory that is wiped in children (rt/process.h)
- *     libdw         elfutils' library that reads debug information (symbols/lines.c) */
+ *     libdw         elfutils' library that reads debug information (symbols/lines.c)
+ *     usr_lib_debug debug files of the system's own objects (symbols/module_files.c) */
 #ifndef FV_WITHOUT_H
 #define FV_WITHOUT_H
 

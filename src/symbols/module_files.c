@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See module_files.h. */
 #include "symbols/module_files.h"
+#include "base/without.h"
 #include "symbols/lines.h"
 
 #include <stdio.h>
@@ -60,9 +61,11 @@ static bool open_debug(struct fv_module_files *l, const struct fv_module *m, cha
             (open_by_id(l, m, own, length, path, bytes) || open_by_name(l, m, own, length, "", path, bytes)))
             return true;
     }
-    return open_by_id(l, m, usual, sizeof(usual) - 1, path, bytes) || open_by_name(l, m, "", 0, "", path, bytes) ||
-           open_by_name(l, m, "", 0, ".debug/", path, bytes) ||
-           open_by_name(l, m, usual, sizeof(usual) - 1, "", path, bytes);
+    bool is_usual = !fv_without("usr_lib_debug");
+
+    return (is_usual && open_by_id(l, m, usual, sizeof(usual) - 1, path, bytes)) ||
+           open_by_name(l, m, "", 0, "", path, bytes) || open_by_name(l, m, "", 0, ".debug/", path, bytes) ||
+           (is_usual && open_by_name(l, m, usual, sizeof(usual) - 1, "", path, bytes));
 }
 
 static void say_state(struct fv_problems *problems, const struct fv_module *m, bool there, bool changed, bool debug)
