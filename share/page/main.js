@@ -25,6 +25,11 @@ const SUBJECTS = [
     isPicture: true,
   },
   {
+    title: "Iterations",
+    tables: ["iterations", "iterations_by_number"],
+    charts: tables => [iterations(tables)],
+  },
+  {
     title: "Machine",
     tables: [
       "labels",

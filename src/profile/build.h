@@ -171,6 +171,8 @@ int fv_timed_longer(const void *a, const void *b);
 
 /* A file's function or call path in the model. */
 uint32_t fv_build_function_of(struct fv_build *build, struct fv_build_file *file, uint32_t id);
+/* Call sites as the events of a thread number them: in fv_model.sites. */
+void fv_build_event_sites(struct fv_build *build, uint32_t rank, uint32_t thread, struct fv_numbers *out);
 /* What became of a cell; NULL: it is left out. Its waiting; NULL: there are no sections. */
 const struct fv_cell_place *fv_build_place(const struct fv_build_file *file, uint32_t thread, uint64_t cell);
 struct fv_cell_wait *fv_build_cell_wait(const struct fv_build_file *file, uint32_t thread, uint64_t cell);

@@ -90,6 +90,21 @@ static void read_paths(struct fv_build *b, struct fv_build_file *f)
     }
 }
 
+void fv_build_event_sites(struct fv_build *b, uint32_t rank, uint32_t thread, struct fv_numbers *out)
+{
+    struct fv_build_file *f = &b->files[rank];
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SITES);
+    struct fv_site_record site;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        if (c.thread != thread)
+            continue;
+        memcpy(&site, p, sizeof(site));
+        uint32_t key[] = { fv_build_function_of(b, f, site.function), fv_build_node_of(b, f, site.path) };
+        fv_numbers_set(out, c.index, fv_find(&b->sites, b->model->sites, sizeof(*b->model->sites), key, sizeof(key)));
+    }
+}
+
 /* ---- communicators ---- */
 
 static void read_comms(struct fv_build *b, struct fv_build_file *f, uint32_t rank)

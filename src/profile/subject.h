@@ -17,6 +17,7 @@
     X(run)             \
     X(facts)           \
     X(calls)           \
+    X(iterations)      \
     X(samples)         \
     X(costs)           \
     X(sections)        \

@@ -283,23 +283,6 @@ static void add_detail(struct reading *r, const struct fv_event *e)
     }
 }
 
-static void read_sites(struct reading *r)
-{
-    struct fv_build_file *f = &r->build->files[r->rank];
-    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SITES);
-    struct fv_site_record site;
-
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        if (c.thread != r->thread)
-            continue;
-        memcpy(&site, p, sizeof(site));
-        uint32_t key[] = { fv_build_function_of(r->build, f, site.function), fv_build_node_of(r->build, f, site.path) };
-        fv_numbers_set(
-            &r->sites, c.index,
-            fv_find(&r->build->sites, r->build->model->sites, sizeof(*r->build->model->sites), key, sizeof(key)));
-    }
-}
-
 static bool has_events(const struct fv_chunk *chunk)
 {
     return fv_chunk_has_events(chunk);
@@ -314,7 +297,7 @@ static void read_thread(struct reading *r)
     struct fv_event e;
 
     if (count)
-        read_sites(r);
+        fv_build_event_sites(r->build, r->rank, r->thread, &r->sites);
     for (size_t i = 0; i < count; i++) {
         if (i && chunks[i]->first == chunks[i - 1]->first) /* the same calls, compressed */
             continue;

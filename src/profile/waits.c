@@ -18,6 +18,7 @@
  * rank. That is an estimate, and labelled so. */
 #include "profile/align.h"
 #include "profile/build.h"
+#include "profile/iterations/iterations.h"
 #include "profile/noise/noise_log.h"
 
 #include <math.h>
@@ -82,9 +83,10 @@ struct fv_wait_join {
 /* One record, with all that it refers to looked up. */
 struct call {
     double begin_s, end_s, preempted_s; /* preempted_s: before it, as far as it is known */
-    uint32_t rank, site_rank, comm, sequence;
+    uint32_t rank, thread, site_rank, comm, sequence;
     int32_t comm_rank;
     unsigned flags;
+    uint64_t begin; /* ticks */
     const struct fv_func *function;
     bool parted;               /* by a barrier of fvmpi's before it */
     struct fv_cell_wait *cell; /* NULL: there are no sections */
@@ -132,6 +134,8 @@ static bool resolve(const struct fv_wait_join *j, uint32_t rank, uint32_t thread
     if (!place || r->sequence & ((UINT32_C(1) << j->shift) - 1) || fv_numbers_get(&f->comms, place->comm) == FV_NONE)
         return false;
     *out = (struct call){ .rank = rank,
+                          .thread = thread,
+                          .begin = r->begin,
                           .site_rank = place->site_rank,
                           .sequence = r->sequence,
                           .flags = r->cell_flags & 7,
@@ -411,6 +415,7 @@ static void charge(struct fv_wait_join *j, struct slot *s, const struct call *c)
     double wait_s = cause.site_rank == FV_NONE ? 0 : wait_between(c->begin_s, c->end_s, cause.begin_s);
 
     wait_s = known_wait(j, c->rank, cause.site_rank, wait_s);
+    fv_iterations_waited(j->build, c->rank, c->thread, c->begin, wait_s);
     charge_wait(j, c->site_rank, c->cell, c->comm, cause.site_rank, wait_s,
                 !inter && (!cause.needs_all || s->count >= size));
     add_kind(j, c->parted ? LOG_BARRIER : kind_of(c->function), wait_s);
@@ -653,4 +658,5 @@ const struct fv_track fv_track_charges = {
     .begin = begin_charges,
     .read = read_charges,
     .finish = finish_charges,
+    .needs = { "iterations" },
 };

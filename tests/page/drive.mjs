@@ -992,6 +992,42 @@ async function sensorsOver(page, report) {
     .join("; ");
 }
 
+/* A bar for each iteration: the pointer tells what the report says of it, and a drag selects the time of several. */
+async function iterationsOver(page, report) {
+  const { columns, rows } = report.iterations_by_number,
+    figure = page.locator("#iterations figure").first(),
+    at = (row, key) => rows[row][columns.indexOf(key)],
+    row = rows.length - 3;
+
+  await figure.scrollIntoViewIfNeeded();
+  const box = await figure.locator("canvas").boundingBox();
+  const across = number => box.x + 90 + ((number + 0.5) / rows.length) * (box.width - 102);
+
+  await page.mouse.move(across(row), box.y + 30);
+  const told = await figure.locator("figcaption").innerText(),
+    wanted = await page.evaluate(
+      values => values.map(seconds),
+      [at(row, "duration_s"), at(row, "computing_s"), at(row, "mpi_s")],
+    );
+  await page.mouse.move(across(10), box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(across(20), box.y + 30, { steps: 5 });
+  await page.mouse.up();
+  const stretch = await page.evaluate(() => selection.stretch());
+  await page.keyboard.press("Escape");
+
+  return [
+    same("figures", await page.locator("#iterations figure").count(), report.iterations.length),
+    told.includes(`no. ${at(row, "number")} at `) &&
+    told.includes(`: ${wanted[0]}, computing ${wanted[1]}, MPI ${wanted[2]}`)
+      ? null
+      : `${told}, not ${wanted}`,
+    stretch && Math.abs(stretch.from - at(10, "begin_s")) < 1e-6 ? null : `selected ${JSON.stringify(stretch)}`,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
 /* Two series in one picture: each has its own axis, and says what the report says of a time. */
 async function pairOver(page, report) {
   const points = sensor => report.sensor_series.rows.filter(([id]) => id === sensor.id),
@@ -1143,6 +1179,7 @@ for (const {
   threads,
   calls,
   sensors,
+  iterations,
   function: one,
 } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
@@ -1180,6 +1217,7 @@ for (const {
       ),
     );
   if (sensors) await look("sensors", sensorsOver(page, report));
+  if (iterations) await look("iterations", iterationsOver(page, report));
   if (sensors) await look("two over time", pairOver(page, report));
   say(name, "nothing wrong", faults.join("; "));
   await close();

@@ -177,6 +177,13 @@ def sampled(folder, mpi):
     ), of_function(folder, run.directory)
 
 
+def repeated(folder, mpi):
+    """A loop whose every 50th iteration is longer."""
+    source = os.path.join(os.path.dirname(HERE), 'planted', 'iterations.c')
+    run = mpi.profile(mpi.build(source, '-O2', '-g', output='page_iterations'), 2, ['every'], ['--trace']).ended(0)
+    return write(folder, ['report', run.directory], page_of('iterations', csv=True, iterations=True))
+
+
 def of_function(folder, directory):
     """The page of one function, beside what the same command writes as JSON."""
     page = page_of('function', function='react')
@@ -301,6 +308,7 @@ def main():
         layered(folder, mpi),
         *sampled(folder, mpi),
         instrumented(folder),
+        repeated(folder, mpi),
     ]
     if LONG:
         pages += programs(tap, folder)

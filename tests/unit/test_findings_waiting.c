@@ -19,24 +19,31 @@ static const struct fv_findings none;
 static const struct {
     double wait_s[2][4], balance, ready_s;
     const char *text; /* NULL: no finding */
+    size_t edges;
 } waiting_cases[] = {
     { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } },
       0.98,
       0,
       "Over the run the ranks compute alike (load balance 98.0 %), and all of them wait: the slow rank changes, or "
-      "ranks take turns" },
+      "ranks take turns",
+      0 },
     { { { 0, 21, 39, 60 }, { 30, 10, 0, 0 } },
       0.98,
       0,
       "waiting grows from rank 0 (0 s) to rank 3 (60.0 s): each rank waits for the one before it, as in a "
-      "pipeline" },
+      "pipeline",
+      0 },
     { { { 60, 39, 21, 0 }, { 10, 10, 10, 10 } },
       0.98,
       0,
-      "waiting falls from rank 0 (60.0 s) to rank 3 (0 s): each rank waits for the one after it" },
-    { { { 0, 0, 0, 0 }, { 0, 80, 80, 0 } }, 0.7, 0, "Rank 1 waits longest: 80.0 s" },
-    { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } }, 0.98, 60, NULL },
+      "waiting grows along 3 -> 2 -> 1 -> 0 from rank 3 (0 s) to rank 0 (60.0 s): each rank waits for the one after it",
+      3 },
+    { { { 0, 0, 0, 0 }, { 0, 80, 80, 0 } }, 0.7, 0, "Rank 1 waits longest: 80.0 s", 0 },
+    { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } }, 0.98, 60, NULL, 0 },
 };
+
+/* Each rank to the one before. */
+static struct fv_edge edges[] = { { 1, 0, 10, 80 }, { 2, 1, 10, 80 }, { 3, 2, 10, 80 } };
 
 static struct fv_func two_functions[2] = { { .name = "MPI_Recv", .class = FV_CLASS_P2P },
                                            { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE } };
@@ -74,6 +81,8 @@ static void what_ranks_wait_for(void **state)
                                   .site_count = 2,
                                   .site_ranks = parts,
                                   .site_rank_count = 8,
+                                  .edges = edges,
+                                  .edge_count = waiting_cases[i].edges,
                                   .efficiency = { .total_s = 4 * RUN_S,
                                                   .load_balance = waiting_cases[i].balance,
                                                   .wait_kind = FV_WAIT_ESTIMATE } };

@@ -8,7 +8,8 @@
 #include <string.h>
 
 extern fv_find_fn fv_find_no_processor, fv_find_noise, fv_find_late_ranks, fv_find_withheld_progress,
-    fv_find_blocked_rank, fv_find_imbalance, fv_find_instruction_balance, fv_find_small_messages, fv_find_polling,
+    fv_find_blocked_rank, fv_find_imbalance, fv_find_moving_imbalance, fv_find_slow_iterations,
+    fv_find_growing_iterations, fv_find_instruction_balance, fv_find_small_messages, fv_find_polling,
     fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance, fv_find_rare_slow_calls,
     fv_find_varying_function, fv_find_waiting, fv_find_startup, fv_find_memory, fv_find_allocator, fv_find_far_memory,
     fv_find_files, fv_find_own_cost, fv_find_no_symbols;
@@ -40,6 +41,20 @@ const struct fv_finding_def fv_finding_defs[] = {
       "Ranks compute for different times, in their main threads or in others that these wait for. Lost: what the "
       "other ranks compute less than the one that computes longest.",
       fv_find_imbalance, "regions_by_rank cpu_procedures_by_thread ranks" },
+    { "moving_imbalance", "Moving imbalance",
+      "Ranks are alike over the run, but not in an iteration: another one is the slowest every few of them. Lost: what "
+      "the others are outside of MPI less than the slowest of each iteration, beyond the imbalance of the sums. "
+      "Without "
+      "a trace: outside of blocking collective calls.",
+      fv_find_moving_imbalance, "iterations iterations_by_number" },
+    { "slow_iterations", "Slow iterations",
+      "Some iterations take longer: one in N, or those in which the program calls something else. Lost: what they take "
+      "longer than the median of the others, on all ranks.",
+      fv_find_slow_iterations, "iterations iterations_by_number" },
+    { "growing_iterations", "Growing iterations",
+      "Iterations take longer and longer. Lost: what they take longer than the median of the first tenth, on all "
+      "ranks.",
+      fv_find_growing_iterations, "iterations iterations_by_number" },
     { "instruction_balance", "Cause of the imbalance",
       "The rank that is outside of MPI longest has more work (instructions), or slower work (fewer of them per cycle). "
       "Needs instructions counted on all ranks (--counters), and one thread that does the work of a rank. Lost: "

@@ -2,6 +2,7 @@
 /* Finding: much of the time is known to be waiting, and no other finding explains it. Where that is, and as far as sums
  * over a run show it, which pattern it has. Only a trace knows which rank waited for which. */
 #include "profile/findings/findings.h"
+#include "profile/iterations/iterations.h"
 #include "profile/places.h"
 #include "profile/profile.h"
 #include "tool/words.h"
@@ -9,13 +10,15 @@
 #include <math.h>
 #include <string.h>
 
-#define MUCH   0.10 /* of the ranks' time: less is left to who looks at the table of waiting */
-#define SITES  3    /* that are named, at most ... */
-#define NAMED  0.1  /* ... each with this part of the waiting */
-#define ALIKE  0.9  /* load balance */
-#define ALL    0.5  /* of the mean: a rank that waits less does not wait as others do */
-#define LINEAR 0.9  /* correlation of waiting with the number of the rank */
-#define SPREAD 0.5  /* of the longest: what waiting must grow by */
+#define MUCH        0.10 /* of the ranks' time: less is left to who looks at the table of waiting */
+#define SITES       3    /* that are named, at most ... */
+#define NAMED       0.1  /* ... each with this part of the waiting */
+#define ALIKE       0.9  /* load balance */
+#define ALL         0.5  /* of the mean: a rank that waits less does not wait as others do */
+#define LINEAR      0.9  /* correlation of waiting with the number of the rank */
+#define CHAIN_ENDS  4    /* ranks at each end of a chain that are named */
+#define MOST_OF_RUN 0.5  /* that iterations take */
+#define SPREAD      0.5  /* of the longest: what waiting must grow by */
 
 /* Of other findings, each of which makes ranks wait for about what it costs. */
 static double explained_s(const struct fv_findings *f)
@@ -99,14 +102,54 @@ static bool is_of_messages(const struct fv_model *m, const struct fv_site *s)
     return m->functions[s->function].class == FV_CLASS_P2P || m->functions[s->function].class == FV_CLASS_COMPLETION;
 }
 
-/* ". In MPI_Recv in sweep() at pipe.c:30, waiting grows from rank 0 (0 s) to rank 3 (2.10 s): each rank waits for the
- * one before it, as in a pipeline": of messages. False: it does not. */
+static bool sends_to(const struct fv_model *m, size_t from, size_t to)
+{
+    for (size_t i = 0; i < m->edge_count; i++)
+        if (m->edges[i].from == m->ranks[from].world_rank && m->edges[i].to == m->ranks[to].world_rank)
+            return true;
+    return false;
+}
+
+/* " along 0 -> 1 -> 2 -> 3": each rank sends to the next one, or to the one before it. "": some do not. */
+static const char *chain_of(const struct fv_model *m, bool upwards, char out[200])
+{
+    const size_t n = m->rank_count;
+
+    out[0] = '\0';
+    for (size_t i = 0; i + 1 < n; i++)
+        if (!sends_to(m, upwards ? i : i + 1, upwards ? i + 1 : i))
+            return out;
+    for (size_t i = 0; i < n; i++)
+        if (i < CHAIN_ENDS || i + CHAIN_ENDS >= n)
+            fv_words_add(out, 200, "%s%d", i ? " -> " : " along ", m->ranks[upwards ? i : n - 1 - i].world_rank);
+        else if (i == CHAIN_ENDS)
+            fv_words_add(out, 200, " -> ...");
+    return out;
+}
+
+/* ", 9.00 ms in each of 60 iterations on average", of what the rank that waits longest waits. "": none are known. */
+static const char *each_iteration(const struct fv_model *m, double wait_s, char out[200])
+{
+    const struct fv_iterations *it = fv_model_iterations(m);
+    char mean[FV_WORD], count[FV_WORD];
+
+    out[0] = '\0';
+    if (it->count && it->units[0].times.mean_s * (double)it->units[0].count > MOST_OF_RUN * m->elapsed_s)
+        snprintf(out, 200, ", %s in each of %s iterations on average",
+                 fv_words_seconds(wait_s / (double)it->units[0].count, mean),
+                 fv_words_count(it->units[0].count, count));
+    return out;
+}
+
+/* ". In MPI_Recv in sweep() at pipe.c:30, waiting grows along 0 -> 1 -> 2 from rank 0 (0 s) to rank 2 (2.10 s, 9.00 ms
+ * in each of 200 iterations on average): each rank waits for the one before it, as in a pipeline": of messages. False:
+ * it does not. */
 static bool say_pipeline(const struct fv_profile *v, double wait_s, char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
     uint32_t site = FV_NONE;
     double first = 0, last = 0, r = 0;
-    char least[FV_WORD], most[FV_WORD], place[400];
+    char least[FV_WORD], most[FV_WORD], place[400], chain[200], each[200];
 
     for (unsigned i = 0; i < SITES && (site = next_site(m, site)) != FV_NONE && m->sites[site].wait_s >= NAMED * wait_s;
          i++)
@@ -114,12 +157,14 @@ static bool say_pipeline(const struct fv_profile *v, double wait_s, char *out, s
             break;
     if (site == FV_NONE || fabs(r) < LINEAR)
         return false;
+    size_t from = r > 0 ? 0 : m->rank_count - 1, to = m->rank_count - 1 - from;
     fv_words_add(out, bytes,
-                 ". In %s in %s, waiting %s from rank %d (%s) to rank %d (%s): each rank waits for the one %s it, as "
-                 "in a pipeline",
-                 fv_place_function(m, site), fv_place_inner(v, site, place, sizeof(place)), r > 0 ? "grows" : "falls",
-                 m->ranks[0].world_rank, fv_words_seconds(first, least), m->ranks[m->rank_count - 1].world_rank,
-                 fv_words_seconds(last, most), r > 0 ? "before" : "after");
+                 ". In %s in %s, waiting grows%s from rank %d (%s) to rank %d (%s%s): each rank waits for the one %s "
+                 "it, as in a pipeline",
+                 fv_place_function(m, site), fv_place_inner(v, site, place, sizeof(place)), chain_of(m, r > 0, chain),
+                 m->ranks[from].world_rank, fv_words_seconds(r > 0 ? first : last, least), m->ranks[to].world_rank,
+                 fv_words_seconds(r > 0 ? last : first, most), each_iteration(m, r > 0 ? last : first, each),
+                 r > 0 ? "before" : "after");
     return true;
 }
 

@@ -69,6 +69,7 @@ FV_TEXT_SECTION(efficiency)
     X(thread_waits)    \
     X(efficiency)      \
     X(waiting)         \
+    X(iterations)      \
     X(samples)         \
     X(costs)           \
     X(instrumentation) \

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Findings that speak of iterations (iterations/iterations.h): some take longer than others, they grow, or another rank
+ * is the slowest every few of them. */
+#include "profile/findings/findings.h"
+#include "profile/iterations/sampled.h"
+#include "profile/places.h"
+#include "profile/profile.h"
+#include "tool/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORDS 1400
+
+static void set_place(struct fv_finding *finding, const struct fv_frame *frame)
+{
+    finding->function = frame->function;
+    finding->file = frame->file;
+    finding->line = frame->file ? frame->line : 0;
+}
+
+/* "save() at io.c:88", which becomes the finding's place. */
+static void place_of(const struct fv_profile *v, struct fv_finding *finding, uint32_t node, char *out, size_t bytes)
+{
+    struct fv_path path = { 0 };
+    const struct fv_frame *frame;
+
+    snprintf(out, bytes, "a call path that was not recorded");
+    fv_path_of(&path, v->symbols, node);
+    frame = fv_path_caller(v->model, &path);
+    if (frame) {
+        fv_frame_words(frame, v->symbols, out, bytes);
+        set_place(finding, frame);
+    }
+    fv_path_release(&path);
+}
+
+/* ": save() at io.c:80 computes longer (sampled)". False: samples do not tell. */
+static bool say_sampled(const struct fv_profile *v, struct fv_finding *finding, const struct fv_iteration_unit *u,
+                        char *out, size_t bytes)
+{
+    struct fv_path path = { 0 };
+    uint32_t unit = (uint32_t)(u - fv_model_iterations(v->model)->units);
+    const struct fv_frame *frame = fv_iteration_sampled(v, unit, &path);
+    char place[600];
+
+    if (frame) {
+        set_place(finding, frame);
+        finding->evidence = FV_EVIDENCE_SAMPLES;
+        finding->site = u->cause_site;
+        snprintf(out, bytes, ": %s computes longer (sampled)", fv_frame_words(frame, v->symbols, place, sizeof(place)));
+    }
+    fv_path_release(&path);
+    return frame;
+}
+
+/* ": save() at io.c:88, which no other iteration calls", of what is longer in some. "": nobody knows. */
+static void say_cause(const struct fv_profile *v, struct fv_finding *finding, const struct fv_iteration_unit *u,
+                      char *out, size_t bytes)
+{
+    const struct fv_model *m = v->model;
+    char place[600], inner[600];
+
+    out[0] = '\0';
+    if (u->cause_site == FV_NONE)
+        return;
+    if (!u->cause_is_alone && say_sampled(v, finding, u, out, bytes))
+        return;
+    place_of(v, finding, u->cause_node, place, sizeof(place));
+    finding->site = u->cause_site;
+    if (u->cause_is_alone)
+        snprintf(out, bytes, ": %s, which %s", place,
+                 u->times.is_trend ? "early iterations do not call" : "no other iteration calls");
+    else if (u->cause_is_call)
+        snprintf(out, bytes, ": %s takes longer in %s", fv_place_function(m, u->cause_site),
+                 fv_place_inner(v, u->cause_site, inner, sizeof(inner)));
+    else
+        snprintf(out, bytes, ": the time before %s in %s is longer", fv_place_function(m, u->cause_site),
+                 fv_place_inner(v, u->cause_site, inner, sizeof(inner)));
+    if (!u->cause_is_call && u->cause_rank != FV_NONE && m->rank_count > 1) {
+        finding->rank = u->cause_rank;
+        fv_words_add(out, bytes, ", most on rank %d", m->ranks[u->cause_rank].world_rank);
+    }
+}
+
+static void say_next(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                     const struct fv_iteration_unit *u)
+{
+    if (!fv_model_iterations(v->model)->traced && !u->cause_is_alone)
+        fv_finding_next(f, finding, "a trace has all calls of an iteration: fvmpi run --trace");
+    else
+        fv_finding_next(f, finding, "each iteration: %s",
+                        FV_FINDING_COMMAND(v->model, "report", "--table", "iterations_by_number"));
+}
+
+static const char *ordinal(uint32_t n)
+{
+    if (n % 100 / 10 == 1)
+        return "th";
+    return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
+/* Outliers are the machine's, unless the program calls something in them that it does not call otherwise. */
+static bool is_worth(const struct fv_profile *v, const struct fv_findings *f, const struct fv_iteration_unit *u,
+                     double lost_s)
+{
+    return u->inside == FV_NONE && fv_finding_worth(v, lost_s) && !fv_finding_is_disturbance(f, lost_s);
+}
+
+FV_FINDING(slow_iterations)
+{
+    const struct fv_iterations *it = fv_model_iterations(v->model);
+    char cause[WORDS], count[FV_WORD], outliers[FV_WORD], longest[FV_WORD], median[FV_WORD], at[FV_WORD];
+
+    for (size_t i = 0; i < it->count; i++) {
+        const struct fv_iteration_unit *u = &it->units[i];
+        const struct fv_iteration_times *t = &u->times;
+        double lost_s = (t->period ? t->period_s : u->cause_is_alone ? t->outliers_s : 0) * u->ranks;
+
+        if (t->is_trend || !is_worth(v, f, u, lost_s))
+            continue;
+        struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_EXACT);
+        say_cause(v, finding, u, cause, sizeof(cause));
+        fv_words_count(u->count, count);
+        if (t->period)
+            fv_finding_say(f, finding, "every %u%s of %s iterations takes %.2g times as long%s", t->period,
+                           ordinal(t->period), count, t->factor, cause);
+        else
+            fv_finding_say(f, finding, "%s of %s iterations take longer, up to %s (number %zu, at %s) in place of %s%s",
+                           fv_words_count(t->outliers, outliers), count, fv_words_seconds(t->longest_s, longest),
+                           t->longest, fv_words_seconds(u->longest_at_s, at), fv_words_seconds(t->p50_s, median),
+                           cause);
+        say_next(v, f, finding, u);
+    }
+}
+
+FV_FINDING(growing_iterations)
+{
+    const struct fv_iterations *it = fv_model_iterations(v->model);
+    char cause[WORDS], count[FV_WORD], first[FV_WORD], last[FV_WORD];
+
+    for (size_t i = 0; i < it->count; i++) {
+        const struct fv_iteration_unit *u = &it->units[i];
+        double lost_s = u->times.is_trend ? u->times.grown_s * u->ranks : 0;
+
+        if (!is_worth(v, f, u, lost_s))
+            continue;
+        struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_EXACT);
+        say_cause(v, finding, u, cause, sizeof(cause));
+        fv_finding_say(f, finding, "%s iterations grow from %s to %s (medians of the first and the last tenth)%s",
+                       fv_words_count(u->count, count), fv_words_seconds(u->times.first_s, first),
+                       fv_words_seconds(u->times.last_s, last), cause);
+        say_next(v, f, finding, u);
+    }
+}
+
+FV_FINDING(moving_imbalance)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_iterations *it = fv_model_iterations(m);
+    char count[FV_WORD], place[600];
+
+    for (size_t i = 0; i < it->count; i++) {
+        const struct fv_iteration_unit *u = &it->units[i];
+
+        if (!u->load.moves || !is_worth(v, f, u, u->load.lost_s))
+            continue;
+        struct fv_finding *finding =
+            fv_finding_add(f, u->load.lost_s, it->traced ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
+        place_of(v, finding, u->node, place, sizeof(place));
+        finding->site = u->site;
+        fv_finding_say(f, finding,
+                       "the slowest rank changes every ~%.2g of %s iterations, among %u ranks. Over the run they "
+                       "%s for about the same time. The loop is in or around %s",
+                       u->load.every, fv_words_count(u->count, count), u->load.ranks,
+                       it->traced ? "compute" : "are outside of collective calls", place);
+        say_next(v, f, finding, u);
+    }
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See gather.h. */
+#include "profile/iterations/gather.h"
+
+#include "profile/iterations/calls.h"
+#include "profile/iterations/cutter.h"
+#include "profile/iterations/sampled.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ITERATIONS_MOST (1u << 20) /* of a unit: later ones are not looked at */
+#define LOADS_MOST      (1u << 24) /* iterations times ranks: of more, who was slowest is not known */
+#define TENTHS          10         /* of a trend, the first part and the last */
+#define ALONE           0.1        /* of the calls of long iterations: what others have of them at most */
+#define ALONE_PART      0.2        /* of what long iterations take more */
+#define MOST            0.5        /* of what they compute more */
+
+/* On one rank. */
+struct cut {
+    struct fv_cut of;
+    double wait_s;
+};
+/* Over ranks. */
+struct sum {
+    double begin_s, duration_s, called_s, wait_s;
+};
+enum class { NEITHER, OTHER, LONG, CLASSES };
+
+/* What long and other iterations have at a call site. */
+struct tally {
+    double before_s[CLASSES], call_s[CLASSES];
+    uint64_t calls[CLASSES];
+};
+struct place {
+    struct tally all, rank; /* rank: of the present one */
+    double most_s;          /* what a rank's long iterations have more ... */
+    uint32_t most_rank;     /* ... at most, and that one */
+};
+
+struct series {
+    uint32_t unit;
+    struct fv_unit by;
+    struct fv_cutter cutter;
+    double before_s;                    /* end of the last call */
+    struct cut *cuts;                   /* of the rank */
+    size_t cut_count, cut_room, waited; /* waited: the iteration of the last wait */
+    struct sum *sums;
+    size_t count, ranks; /* iterations; ranks that have as many */
+    uint32_t *rank_of;
+    float *load; /* [iteration][rank]; NULL: too many */
+    uint8_t *class;
+    uint64_t classes[CLASSES];
+    struct place *places; /* by site */
+};
+struct fv_iteration_gather {
+    struct fv_build *build;
+    struct series *items;
+    size_t count, room;
+    uint32_t rank, thread; /* the present one; FV_NONE */
+};
+
+static struct fv_iterations *iterations(const struct fv_iteration_gather *g)
+{
+    return fv_model_iterations(g->build->model);
+}
+
+struct fv_iteration_gather *fv_iteration_gather_new(struct fv_build *build)
+{
+    struct fv_iteration_gather *g = fv_xcalloc(1, sizeof(*g));
+
+    g->build = build;
+    g->rank = FV_NONE;
+    return g;
+}
+
+void fv_iteration_gather_free(struct fv_iteration_gather *g)
+{
+    for (size_t i = 0; g && i < g->count; i++) {
+        fv_units_release(&g->items[i].by, 1);
+        free(g->items[i].cuts);
+        free(g->items[i].sums);
+        free(g->items[i].rank_of);
+        free(g->items[i].load);
+        free(g->items[i].class);
+        free(g->items[i].places);
+    }
+    if (g)
+        free(g->items);
+    free(g);
+}
+
+/* Nested units have the times of one rank. */
+void fv_iteration_gather_unit(struct fv_iteration_gather *g, uint32_t unit, const struct fv_unit *of)
+{
+    FV_GROW(g->items, g->room, g->count + 1);
+    g->items[g->count++] = (struct series){ .unit = unit, .by = *of };
+}
+
+static bool is_nested(const struct series *s)
+{
+    return s->by.inside != FV_NONE;
+}
+
+/* ---- a rank ---- */
+
+static uint32_t symbol_of(const struct fv_iteration_gather *g, const struct fv_iteration_call *call)
+{
+    return call->site == FV_NONE ? (uint32_t)g->build->model->site_count : call->site;
+}
+
+static void add_cut(struct series *s, const struct fv_cut *cut)
+{
+    if (s->cut_count == ITERATIONS_MOST)
+        return;
+    FV_GROW(s->cuts, s->cut_room, s->cut_count + 1);
+    s->cuts[s->cut_count++] = (struct cut){ .of = *cut };
+}
+
+static void take_cut(void *context, const struct fv_iteration_call *call)
+{
+    struct fv_iteration_gather *g = context;
+    struct fv_cut cut;
+
+    for (size_t i = 0; i < g->count; i++)
+        if (!is_nested(&g->items[i]) &&
+            fv_cutter_call(&g->items[i].cutter, symbol_of(g, call), call->begin_s, call->end_s, &cut))
+            add_cut(&g->items[i], &cut);
+}
+
+/* The last iteration of each unit. */
+static void end_cuts(struct fv_iteration_gather *g)
+{
+    struct fv_cut cut;
+
+    for (size_t i = 0; i < g->count; i++)
+        if (!is_nested(&g->items[i]) && fv_cutter_end(&g->items[i].cutter, &cut))
+            add_cut(&g->items[i], &cut);
+}
+
+/* The rank's iterations join those of others, if there are as many. */
+static void merge_rank(struct fv_iteration_gather *g, struct series *s)
+{
+    size_t shown = g->build->shown;
+
+    if (!s->sums && s->cut_count) {
+        s->count = s->cut_count;
+        s->sums = fv_xcalloc(s->count, sizeof(*s->sums));
+        s->rank_of = fv_xcalloc(shown, sizeof(*s->rank_of));
+        if (s->count * shown <= LOADS_MOST)
+            s->load = fv_xcalloc(s->count * shown, sizeof(*s->load));
+    }
+    if (s->cut_count == s->count && s->count) {
+        for (size_t i = 0; i < s->count; i++) {
+            const struct fv_cut *c = &s->cuts[i].of;
+
+            s->sums[i].begin_s += c->begin_s;
+            s->sums[i].duration_s += c->end_s - c->begin_s;
+            s->sums[i].called_s += c->called_s;
+            s->sums[i].wait_s += s->cuts[i].wait_s;
+            if (s->load)
+                s->load[i * shown + s->ranks] = (float)fmax(c->end_s - c->begin_s - c->called_s, 0);
+        }
+        s->rank_of[s->ranks++] = g->rank;
+    }
+}
+
+static void begin_rank(struct fv_iteration_gather *g, uint32_t rank)
+{
+    g->rank = rank;
+    g->thread = fv_iteration_thread(g->build->model, rank);
+    for (size_t i = 0; i < g->count; i++) {
+        g->items[i].cut_count = g->items[i].waited = 0;
+        g->items[i].cutter = fv_cutter(g->items[i].by.cut);
+        g->items[i].before_s = -INFINITY;
+    }
+}
+
+static void end_rank(struct fv_iteration_gather *g)
+{
+    for (size_t i = 0; i < g->count && g->rank != FV_NONE; i++)
+        merge_rank(g, &g->items[i]);
+    g->rank = FV_NONE;
+}
+
+void fv_iteration_gather_rank(struct fv_iteration_gather *g, uint32_t rank)
+{
+    end_rank(g);
+    begin_rank(g, rank);
+    fv_iteration_calls(g->build, rank, iterations(g)->traced, take_cut, g);
+    end_cuts(g);
+}
+
+void fv_iteration_gather_wait(struct fv_iteration_gather *g, uint32_t rank, uint32_t thread, double begin_s,
+                              double wait_s)
+{
+    if (rank != g->rank || thread != g->thread)
+        return;
+    for (size_t i = 0; i < g->count; i++) {
+        struct series *s = &g->items[i];
+
+        while (s->waited < s->cut_count && begin_s >= s->cuts[s->waited].of.end_s)
+            s->waited++;
+        if (s->waited < s->cut_count && begin_s >= s->cuts[s->waited].of.begin_s)
+            s->cuts[s->waited].wait_s += wait_s;
+    }
+}
+
+/* ---- all ranks ---- */
+
+static void add_load(const struct series *s, size_t i, size_t shown, double *sums)
+{
+    for (size_t k = 0; k < s->ranks; k++)
+        sums[k] += (double)s->load[i * shown + k];
+}
+
+/* Neighbouring iterations, `from` to `to`, as one row. */
+static struct fv_iteration_number number_of(const struct fv_iteration_gather *g, const struct series *s, size_t from,
+                                            size_t to, double *loads)
+{
+    const double n = (double)(to - from) * (double)s->ranks;
+    const bool traced = iterations(g)->traced;
+    double sum = 0;
+    size_t most = 0;
+    struct fv_iteration_number row = { .unit = s->unit,
+                                       .merged = (uint32_t)(to - from),
+                                       .number = from,
+                                       .begin_s = s->sums[from].begin_s / (double)s->ranks,
+                                       .imbalance_s = NAN,
+                                       .slowest = FV_NONE };
+
+    for (size_t k = 0; k < s->ranks; k++)
+        loads[k] = 0;
+    for (size_t i = from; i < to; i++) {
+        row.duration_s += s->sums[i].duration_s / n;
+        row.mpi_s += s->sums[i].called_s / n;
+        row.wait_s += s->sums[i].wait_s / n;
+        row.longest_s = fmax(row.longest_s, s->sums[i].duration_s / (double)s->ranks);
+        if (s->load)
+            add_load(s, i, g->build->shown, loads);
+    }
+    row.computing_s = traced ? row.duration_s - row.mpi_s : NAN;
+    row.mpi_s = traced ? row.mpi_s : NAN;
+    for (size_t k = 0; k < s->ranks; k++) {
+        sum += loads[k];
+        most = loads[k] > loads[most] ? k : most;
+    }
+    if (s->load && s->ranks > 1) {
+        row.imbalance_s = (loads[most] - sum / (double)s->ranks) / (double)(to - from);
+        row.slowest = s->rank_of[most];
+    }
+    return row;
+}
+
+static void add_numbers(struct fv_iteration_gather *g, struct series *s, struct fv_iteration_unit *u)
+{
+    struct fv_iterations *it = iterations(g);
+    size_t step = (s->count + FV_ITERATION_ROWS - 1) / FV_ITERATION_ROWS;
+    double *loads = fv_xcalloc(s->ranks + 1, sizeof(*loads));
+
+    u->first_number = (uint32_t)it->number_count;
+    for (size_t i = 0; i < s->count; i += step) {
+        FV_GROW(it->numbers, it->number_room, it->number_count + 1);
+        it->numbers[it->number_count++] = number_of(g, s, i, i + step < s->count ? i + step : s->count, loads);
+    }
+    u->numbers = (uint32_t)it->number_count - u->first_number;
+    free(loads);
+}
+
+/* Which are compared: long ones with others; of a trend the last tenth with the first. */
+static void classify(struct series *s, const struct fv_iteration_times *t, const double *seconds)
+{
+    s->class = fv_xcalloc(s->count, 1);
+    for (size_t i = 0; i < s->count; i++) {
+        bool in_phase = t->period && i % t->period == t->phase, is_long = seconds[i] > t->limit_s;
+        size_t part = i * TENTHS / s->count;
+
+        if (t->is_trend)
+            s->class[i] = part == 0 ? OTHER : part == TENTHS - 1 ? LONG : NEITHER;
+        else if (t->period)
+            s->class[i] = in_phase ? LONG : is_long ? NEITHER : OTHER;
+        else
+            s->class[i] = is_long ? LONG : OTHER;
+        s->classes[s->class[i]]++;
+    }
+    if (t->is_trend && t->first_s > t->last_s)
+        s->classes[LONG] = 0; /* they become shorter */
+}
+
+/* The rows of the ranks that are left out of `load` stand behind those that are in it. */
+static void pack_load(struct series *s, size_t shown)
+{
+    for (size_t i = 0; s->load && i < s->count; i++)
+        memmove(s->load + i * s->ranks, s->load + i * shown, s->ranks * sizeof(*s->load));
+}
+
+static void judge(struct fv_iteration_gather *g, struct series *s)
+{
+    struct fv_iteration_unit *u = &iterations(g)->units[s->unit];
+    double *seconds = fv_xcalloc(s->count + 1, sizeof(*seconds)), called_s = 0, n;
+
+    add_numbers(g, s, u);
+    u->count = s->count;
+    u->ranks = (uint32_t)s->ranks;
+    u->wait_s = 0;
+    n = (double)s->count * (double)s->ranks;
+    for (size_t i = 0; i < s->count; i++) {
+        seconds[i] = s->sums[i].duration_s / (double)s->ranks;
+        called_s += s->sums[i].called_s / n;
+        u->wait_s += s->sums[i].wait_s / n;
+    }
+    u->times = fv_judge_times(seconds, s->count);
+    u->longest_at_s = s->sums[u->times.longest].begin_s / (double)s->ranks;
+    u->begin_s = s->sums[0].begin_s / (double)s->ranks;
+    u->end_s = (s->sums[s->count - 1].begin_s + s->sums[s->count - 1].duration_s) / (double)s->ranks;
+    u->mpi_s = iterations(g)->traced ? called_s : NAN;
+    u->computing_s = iterations(g)->traced ? u->times.mean_s - called_s : NAN;
+    pack_load(s, g->build->shown);
+    if (s->load)
+        u->load = fv_judge_load(s->load, s->ranks, seconds, s->count);
+    classify(s, &u->times, seconds);
+    free(seconds);
+}
+
+void fv_iteration_gather_judge(struct fv_iteration_gather *g)
+{
+    end_rank(g);
+    for (size_t i = 0; i < g->count; i++)
+        if (g->items[i].ranks)
+            judge(g, &g->items[i]);
+}
+
+/* ---- what long ones have more ---- */
+
+static void take_cause(void *context, const struct fv_iteration_call *call)
+{
+    struct fv_iteration_gather *g = context;
+    struct fv_cut cut;
+
+    for (size_t i = 0; i < g->count; i++) {
+        struct series *s = &g->items[i];
+        double before = s->before_s;
+
+        s->before_s = call->end_s;
+        if (!s->places)
+            continue;
+        if (fv_cutter_call(&s->cutter, symbol_of(g, call), call->begin_s, call->end_s, &cut))
+            add_cut(s, &cut);
+        if (!s->cutter.is_in || s->cutter.number >= s->count || call->site == FV_NONE)
+            continue;
+        struct tally *t = &s->places[call->site].rank;
+        unsigned class = s->class[s->cutter.number];
+        t->before_s[class] += isfinite(before) ? call->begin_s - before : 0;
+        t->call_s[class] += call->end_s - call->begin_s;
+        t->calls[class]++;
+    }
+}
+
+static double more_s(const struct series *s, const double by_class[CLASSES])
+{
+    return by_class[LONG] / (double)s->classes[LONG] - by_class[OTHER] / (double)s->classes[OTHER];
+}
+
+/* What the rank has more; of one with other iterations nothing counts. */
+static void add_rank_places(struct series *s, uint32_t rank, size_t sites, bool counts)
+{
+    for (size_t i = 0; i < sites; i++) {
+        struct place *p = &s->places[i];
+        double more = more_s(s, p->rank.before_s);
+
+        if (counts && more > p->most_s) {
+            p->most_s = more;
+            p->most_rank = rank;
+        }
+        for (unsigned c = 0; counts && c < CLASSES; c++) {
+            p->all.before_s[c] += p->rank.before_s[c];
+            p->all.call_s[c] += p->rank.call_s[c];
+            p->all.calls[c] += p->rank.calls[c];
+        }
+        p->rank = (struct tally){ .calls = { 0 } };
+    }
+}
+
+static void read_samples(struct fv_iteration_gather *g, const struct series *s, uint32_t rank)
+{
+    struct fv_iteration_span *spans = fv_xcalloc(s->count + 1, sizeof(*spans));
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->cut_count && i < s->count; i++)
+        if (s->class[i] != NEITHER)
+            spans[count++] =
+                (struct fv_iteration_span){ s->cuts[i].of.begin_s, s->cuts[i].of.end_s, s->class[i] == LONG };
+    fv_iteration_samples_read(g->build, rank, g->thread, s->unit, spans, count);
+    free(spans);
+}
+
+/* Does the rank have as many iterations as others? */
+static bool takes(const struct series *s, uint32_t rank)
+{
+    for (size_t i = 0; i < s->ranks; i++)
+        if (s->rank_of[i] == rank)
+            return true;
+    return false;
+}
+
+static void end_causes(struct fv_iteration_gather *g, struct series *s, uint32_t rank, size_t sites)
+{
+    bool counts = takes(s, rank);
+
+    add_rank_places(s, rank, sites, counts);
+    if (counts)
+        read_samples(g, s, rank);
+}
+
+void fv_iteration_gather_causes(struct fv_iteration_gather *g, uint32_t rank)
+{
+    size_t sites = g->build->model->site_count;
+    bool any = false;
+
+    for (size_t i = 0; i < g->count; i++) {
+        struct series *s = &g->items[i];
+
+        if (!s->classes[LONG] || !s->classes[OTHER])
+            continue;
+        any = true;
+        if (!s->places)
+            s->places = fv_xcalloc(sites, sizeof(*s->places));
+    }
+    if (!any)
+        return;
+    begin_rank(g, rank);
+    fv_iteration_calls(g->build, rank, iterations(g)->traced, take_cause, g);
+    end_cuts(g);
+    for (size_t i = 0; i < g->count; i++)
+        if (g->items[i].places)
+            end_causes(g, &g->items[i], rank, sites);
+}
+
+static bool is_alone(const struct series *s, const struct tally *t)
+{
+    double of_long = (double)t->calls[LONG] / (double)s->classes[LONG],
+           of_others = (double)t->calls[OTHER] / (double)s->classes[OTHER];
+
+    return of_long > 0 && of_others < ALONE * of_long;
+}
+
+/* Frames that two call sites have in common. */
+static uint32_t common(const struct fv_model *m, uint32_t a, uint32_t b)
+{
+    uint32_t x = m->sites[a].node, y = m->sites[b].node, depth = 0;
+
+    while (x != y) /* parents have smaller numbers */
+        if (x > y)
+            x = m->tree.nodes[x].parent;
+        else
+            y = m->tree.nodes[y].parent;
+    for (; x; x = m->tree.nodes[x].parent)
+        depth++;
+    return depth;
+}
+
+static void set_cause(const struct fv_iteration_gather *g, const struct series *s, uint32_t site, bool alone,
+                      bool is_call, struct fv_iteration_unit *out, uint32_t *depth)
+{
+    uint32_t shared = common(g->build->model, s->by.cut.anchor, site);
+
+    out->longs = s->classes[LONG];
+    out->others = s->classes[OTHER];
+    out->cause_site = site;
+    out->cause_is_alone = alone;
+    out->cause_is_call = is_call;
+    out->cause_rank = s->places[site].most_s > 0 ? s->places[site].most_rank : FV_NONE;
+    *depth = (shared < s->by.depth ? shared : s->by.depth) + 1;
+}
+
+bool fv_iteration_gather_cause(const struct fv_iteration_gather *g, uint32_t unit, struct fv_iteration_unit *out,
+                               uint32_t *depth)
+{
+    const struct series *s = NULL;
+    double all = 0, computing = 0, alone_s = 0, before_s = 0, call_s = 0;
+    uint32_t alone = 0, before = 0, call = 0;
+
+    for (size_t i = 0; i < g->count; i++)
+        s = g->items[i].unit == unit && g->items[i].places ? &g->items[i] : s;
+    for (uint32_t i = 0; s && i < g->build->model->site_count; i++) {
+        const struct tally *t = &s->places[i].all;
+        double in_call = more_s(s, t->call_s), outside = more_s(s, t->before_s);
+
+        all += fmax(in_call, 0) + fmax(outside, 0);
+        computing += fmax(outside, 0);
+        if (is_alone(s, t) && in_call + outside > alone_s)
+            alone_s = in_call + outside, alone = i;
+        if (outside > before_s)
+            before_s = outside, before = i;
+        if (in_call > call_s)
+            call_s = in_call, call = i;
+    }
+    if (!(all > 0))
+        return false;
+    if (alone_s >= ALONE_PART * all)
+        set_cause(g, s, alone, true, false, out, depth);
+    else if (before_s > 0 && before_s >= MOST * computing && before_s * (double)s->ranks >= call_s)
+        set_cause(g, s, before, false, false, out, depth);
+    else
+        set_cause(g, s, call, false, true, out, depth);
+    return true;
+}

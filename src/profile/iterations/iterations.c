@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See iterations.h: the tracks. The first reads the calls of one rank and finds what repeats. The second cuts the
+ * calls of each rank there, and the third looks for what long iterations have more than others. */
+#include "profile/iterations/iterations.h"
+
+#include "profile/iterations/calls.h"
+#include "profile/iterations/cutter.h"
+#include "profile/iterations/gather.h"
+#include "profile/iterations/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLS_MOST   (1u << 21) /* of the sequence that is searched */
+#define TRACED_MOST  (1u << 25) /* calls of all ranks: a longer trace is not read for this */
+#define RANKS_LOOKED 2          /* in which units are looked for, until some are found */
+
+/* ---- what repeats ---- */
+
+struct sequence {
+    uint32_t *symbol; /* sites; the last one stands for those that are not known */
+    double *begin_s, *end_s;
+    size_t count, symbol_room, begin_room, end_room;
+    uint32_t unknown;
+};
+
+struct search {
+    unsigned looked;
+};
+
+static void take_call(void *context, const struct fv_iteration_call *call)
+{
+    struct sequence *s = context;
+
+    if (s->count == CALLS_MOST)
+        return;
+    FV_GROW(s->symbol, s->symbol_room, s->count + 1);
+    FV_GROW(s->begin_s, s->begin_room, s->count + 1);
+    FV_GROW(s->end_s, s->end_room, s->count + 1);
+    s->symbol[s->count] = call->site == FV_NONE ? s->unknown : call->site;
+    s->begin_s[s->count] = call->begin_s;
+    s->end_s[s->count++] = call->end_s;
+}
+
+/* Of each site, outermost frame first. */
+static struct fv_unit_path *paths_of(const struct fv_model *m, uint32_t **nodes)
+{
+    struct fv_unit_path *paths = fv_xcalloc(m->site_count + 1, sizeof(*paths));
+    size_t count = 0, room = 0, *first = fv_xcalloc(m->site_count + 1, sizeof(*first));
+
+    *nodes = NULL;
+    for (size_t i = 0; i < m->site_count; i++) {
+        first[i] = count;
+        for (uint32_t n = m->sites[i].node; n; n = m->tree.nodes[n].parent)
+            paths[i].depth++;
+        FV_GROW(*nodes, room, count + paths[i].depth);
+        count += paths[i].depth;
+        for (uint32_t n = m->sites[i].node, k = 0; n; n = m->tree.nodes[n].parent)
+            (*nodes)[count - ++k] = n;
+    }
+    for (size_t i = 0; i < m->site_count; i++)
+        paths[i].nodes = *nodes + first[i];
+    free(first);
+    return paths;
+}
+
+/* The node of a path that is so deep, or its innermost. */
+static uint32_t node_at(const struct fv_model *m, uint32_t site, uint32_t depth)
+{
+    uint32_t at = m->sites[site].node, deep = 0;
+
+    for (uint32_t n = at; n; n = m->tree.nodes[n].parent)
+        deep++;
+    for (; deep > depth + 1; deep--)
+        at = m->tree.nodes[at].parent;
+    return at;
+}
+
+/* Times of a nested unit, by this rank alone. */
+static struct fv_iteration_times times_in(const struct sequence *s, const struct fv_unit *unit)
+{
+    struct fv_cutter c = fv_cutter(unit->cut);
+    double *seconds = NULL;
+    size_t n = 0, room = 0;
+    struct fv_cut cut;
+
+    for (size_t i = 0; i <= s->count; i++) {
+        if (i == s->count ? !fv_cutter_end(&c, &cut)
+                          : !fv_cutter_call(&c, s->symbol[i], s->begin_s[i], s->end_s[i], &cut))
+            continue;
+        FV_GROW(seconds, room, n + 1);
+        seconds[n++] = cut.end_s - cut.begin_s;
+    }
+    struct fv_iteration_times times = fv_judge_times(seconds, n);
+    free(seconds);
+    return times;
+}
+
+/* Of each site: ranks that have as many calls there. Parts of sites are not in order yet. */
+static uint32_t *spread_of(const struct fv_build *b, uint32_t rank)
+{
+    const struct fv_model *m = b->model;
+    uint64_t *calls = fv_xcalloc(m->site_count + 1, sizeof(*calls));
+    uint32_t *spread = fv_xcalloc(m->site_count + 1, sizeof(*spread));
+
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        if (m->site_ranks[i].rank == rank)
+            calls[m->site_ranks[i].site] = m->site_ranks[i].stat.calls;
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        spread[m->site_ranks[i].site] +=
+            m->site_ranks[i].rank < b->shown && m->site_ranks[i].stat.calls == calls[m->site_ranks[i].site];
+    free(calls);
+    return spread;
+}
+
+static void add_units(struct fv_build *b, const struct sequence *s, const struct fv_unit *units, size_t count)
+{
+    struct fv_iterations *it = fv_model_iterations(b->model);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_unit *u = &units[i];
+
+        FV_GROW(it->units, it->room, it->count + 1);
+        it->units[it->count++] = (struct fv_iteration_unit){ .site = u->cut.anchor,
+                                                             .node = node_at(b->model, u->cut.anchor, u->depth),
+                                                             .inside = u->inside,
+                                                             .ranks = 1,
+                                                             .count = u->count,
+                                                             .begin_s = u->begin_s,
+                                                             .end_s = u->end_s,
+                                                             .times = { .limit_s = NAN },
+                                                             .computing_s = NAN,
+                                                             .mpi_s = NAN,
+                                                             .wait_s = NAN,
+                                                             .cause_site = FV_NONE,
+                                                             .cause_rank = FV_NONE };
+        if (u->inside != FV_NONE)
+            it->units[i].times = times_in(s, u);
+        fv_iteration_gather_unit(it->gather, (uint32_t)i, u);
+    }
+}
+
+/* Is all of it in the trace, and is that short enough to be read again? */
+static bool is_traced(const struct fv_build *b)
+{
+    const struct fv_model *m = b->model;
+    uint64_t calls = 0;
+
+    for (uint32_t i = 0; i < b->shown; i++) {
+        if (!m->ranks[i].traced || isfinite(m->ranks[i].trace_stop_s) || m->ranks[i].dropped[FV_DROP_EVENTS])
+            return false;
+        calls += m->ranks[i].trace_calls;
+    }
+    return calls > 0 && calls <= TRACED_MOST;
+}
+
+static bool is_thinned(const struct fv_build *b)
+{
+    for (uint32_t i = 0; i < b->shown; i++)
+        if (b->model->ranks[i].thinned)
+            return true;
+    return false;
+}
+
+static void *begin_units(struct fv_build *b)
+{
+    struct fv_iterations *it = fv_model_iterations(b->model);
+
+    it->traced = is_traced(b);
+    if (!it->traced && is_thinned(b))
+        it->left = "iterations: the log of collective calls has not all of them (FVMPI_COLLECTIVES_MAX)";
+    it->gather = fv_iteration_gather_new(b);
+    return fv_xcalloc(1, sizeof(struct search));
+}
+
+static void read_units(struct fv_build *b, void *state, uint32_t rank)
+{
+    struct fv_iterations *it = fv_model_iterations(b->model);
+    struct search *of = state;
+    struct sequence s = { .unknown = (uint32_t)b->model->site_count };
+    struct fv_unit units[FV_UNITS_MOST];
+    uint32_t *nodes;
+
+    if (it->left || it->count || of->looked == RANKS_LOOKED)
+        return;
+    of->looked++;
+    fv_iteration_calls(b, rank, it->traced, take_call, &s);
+    struct fv_unit_path *paths = paths_of(b->model, &nodes);
+    uint32_t *spread = spread_of(b, rank);
+    struct fv_call_sequence calls = { .symbol = s.symbol,
+                                      .begin_s = s.begin_s,
+                                      .end_s = s.end_s,
+                                      .path = paths,
+                                      .spread = spread,
+                                      .count = s.count,
+                                      .symbols = s.unknown + 1 };
+    size_t count = fv_units_find(&calls, units);
+    add_units(b, &s, units, count);
+    free(paths);
+    free(spread);
+    free(nodes);
+    free(s.symbol);
+    free(s.begin_s);
+    free(s.end_s);
+}
+
+static void finish_units(struct fv_build *b, void *state)
+{
+    (void)b;
+    free(state);
+}
+
+const struct fv_track fv_track_iteration_units = {
+    .name = "iteration units",
+    .visit = FV_VISIT_NOTES,
+    .types = { FV_CHUNK_COLLECTIVES, FV_CHUNK_EVENTS, FV_CHUNK_PACKED },
+    .begin = begin_units,
+    .read = read_units,
+    .finish = finish_units,
+};
+
+/* ---- each iteration ---- */
+
+static void *begin_cuts(struct fv_build *b)
+{
+    return fv_model_iterations(b->model)->gather;
+}
+
+static void read_cuts(struct fv_build *b, void *gather, uint32_t rank)
+{
+    if (fv_model_iterations(b->model)->count)
+        fv_iteration_gather_rank(gather, rank);
+}
+
+static void finish_cuts(struct fv_build *b, void *gather)
+{
+    if (fv_model_iterations(b->model)->count)
+        fv_iteration_gather_judge(gather);
+}
+
+void fv_iterations_waited(struct fv_build *b, uint32_t rank, uint32_t thread, uint64_t begin_ticks, double wait_s)
+{
+    struct fv_iterations *it = fv_model_iterations(b->model);
+
+    if (it->count && it->gather && rank < b->shown)
+        fv_iteration_gather_wait(it->gather, rank, thread, fv_build_time(b->model, rank, begin_ticks), wait_s);
+}
+
+const struct fv_track fv_track_iterations = {
+    .name = "iterations",
+    .visit = FV_VISIT_CHARGES,
+    .types = { FV_CHUNK_COLLECTIVES, FV_CHUNK_EVENTS, FV_CHUNK_PACKED },
+    .begin = begin_cuts,
+    .read = read_cuts,
+    .finish = finish_cuts,
+};
+
+/* ---- long iterations ---- */
+
+static void read_causes(struct fv_build *b, void *gather, uint32_t rank)
+{
+    if (fv_model_iterations(b->model)->count)
+        fv_iteration_gather_causes(gather, rank);
+}
+
+static void finish_causes(struct fv_build *b, void *gather)
+{
+    struct fv_iterations *it = fv_model_iterations(b->model);
+
+    for (size_t i = 0; i < it->count; i++) {
+        struct fv_iteration_unit *u = &it->units[i];
+        uint32_t depth;
+
+        if (fv_iteration_gather_cause(gather, (uint32_t)i, u, &depth))
+            u->cause_node = node_at(b->model, u->cause_site, depth);
+    }
+    fv_iteration_gather_free(gather);
+    it->gather = NULL;
+}
+
+const struct fv_track fv_track_iteration_causes = {
+    .name = "causes of long iterations",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_COLLECTIVES, FV_CHUNK_EVENTS, FV_CHUNK_PACKED },
+    .begin = begin_cuts,
+    .read = read_causes,
+    .finish = finish_causes,
+};
+
+void fv_iterations_release(void *data)
+{
+    struct fv_iterations *it = data;
+
+    free(it->units);
+    free(it->numbers);
+    free(it->samples);
+    fv_index_release(&it->sample_index);
+    *it = (struct fv_iterations){ 0 };
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Iterations of the program: relations iterations, iterations_by_number. */
+#include "profile/build.h"
+#include "profile/iterations/iterations.h"
+#include "profile/relations.h"
+
+#include <math.h>
+
+FV_DATA_BASE(iterations)
+
+#define U struct fv_iteration_unit
+#define N struct fv_iteration_number
+
+static const char *const source_words[] = { "trace", "collectives", NULL };
+
+static void get_source(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = source_words[!fv_model_iterations(fv_tables_model(subject))->traced];
+}
+
+static bool has_period(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return ((const U *)row)->times.period;
+}
+
+static bool is_judged(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return isfinite(((const U *)row)->times.limit_s);
+}
+
+static void get_trend(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_iteration_times *t = &((const U *)row)->times;
+
+    v->real = t->is_trend ? t->last_s / t->first_s - 1 : 0;
+}
+
+static bool is_outermost(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return ((const U *)row)->inside == FV_NONE;
+}
+
+static bool is_moving(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return ((const U *)row)->load.moves;
+}
+
+#define PERIOD(k, t, u, m, d)                                                 \
+    {                                                                         \
+        k, t, u, d, FV_FIELD(U, m), .flags = FV_NULLABLE, .known = has_period \
+    }
+#define JUDGED(k, t, u, m, d)                                                \
+    {                                                                        \
+        k, t, u, d, FV_FIELD(U, m), .flags = FV_NULLABLE, .known = is_judged \
+    }
+static const struct fv_column_def unit_columns[] = {
+    FV_DATA_ID_COLUMN(iterations, struct fv_iterations, "unit_id", units, "Index of the unit, from 0."),
+    { "inside", "in", "id", "The unit that it is nested in. Null: none.", FV_FIELD(U, inside),
+      .flags = FV_UNLESS_NONE },
+    { "function", "loop in", "",
+      "The function of the program that has the loop; if it has one call site, the function that calls MPI. Null: not "
+      "known.",
+      FV_GET(FV_TYPE_TEXT, fv_get_path_function), .flags = FV_NULLABLE, .argument = offsetof(U, node) },
+    { "place", "at", "", "File and line of a call in it, without directories. Null: not known.",
+      FV_GET(FV_TYPE_TEXT, fv_get_path_place), .flags = FV_NULLABLE, .argument = offsetof(U, node) },
+    { "callsite_id", "call site", "id", "The call that ends each iteration, an index in callsites.",
+      FV_FIELD(U, site) },
+    { "source", "from", "", "Which calls were looked at: all of a trace, or blocking collective calls of the wait log.",
+      FV_GET(FV_TYPE_TEXT, get_source), .words = source_words },
+    { "count", "iterations", "", "How many there are.", FV_FIELD(U, count) },
+    { "rank_count", "ranks", "", "Ranks that have as many. Others are left out. A nested unit is of one rank.",
+      FV_FIELD(U, ranks) },
+    { "begin_s", "begin", "s", "When the first one began.", FV_FIELD(U, begin_s) },
+    { "end_s", "end", "s", "When the last one ended.", FV_FIELD(U, end_s) },
+    { "mean_s", "mean", "s", "Mean time of an iteration, over ranks.", FV_FIELD(U, times.mean_s) },
+    { "p50_s", "p50", "s", "Median.", FV_FIELD(U, times.p50_s) },
+    { "p95_s", "p95", "s", "95th percentile.", FV_FIELD(U, times.p95_s) },
+    { "longest_s", "longest", "s", "The longest one.", FV_FIELD(U, times.longest_s) },
+    { "longest_number", "no.", "", "Its number, from 0.", FV_FIELD(U, times.longest) },
+    { "longest_at_s", "at", "s", "When it began. Null: not known.", FV_FIELD(U, longest_at_s), .flags = FV_NULLABLE,
+      .known = is_outermost },
+    { "computing_s", "computing", "s", "Mean time outside of MPI, of an iteration and rank. Null: not known.",
+      FV_FIELD(U, computing_s), .flags = FV_NULLABLE },
+    { "mpi_s", "MPI", "s", "Mean time in MPI. Null: not known.", FV_FIELD(U, mpi_s), .flags = FV_NULLABLE },
+    { "wait_s", "waiting", "s", "Mean waiting in blocking collective calls. Null: not known.", FV_FIELD(U, wait_s),
+      .flags = FV_NULLABLE | FV_ESTIMATE },
+    JUDGED("first_s", "first tenth", "s", times.first_s,
+           "Median of the first tenth. Null: there are less than 20 iterations."),
+    JUDGED("last_s", "last tenth", "s", times.last_s, "Median of the last tenth."),
+    { "growth", "trend", "ratio", "last_s over first_s, less 1, if times go one way; else 0. Null: as first_s.",
+      FV_GET(FV_TYPE_REAL, get_trend), .flags = FV_NULLABLE, .known = is_judged },
+    PERIOD("period", "every", "", times.period,
+           "One in so many iterations is long, at equal distances. Null: no such period."),
+    PERIOD("period_first", "from", "", times.phase, "Number of the first one of the period."),
+    PERIOD("period_factor", "times", "ratio", times.factor, "Their median over that of the others."),
+    JUDGED("outliers", "outliers", "", times.outliers, "Long iterations that are of no period."),
+    { "moves_every", "slowest moves", "count",
+      "The slowest rank changes after so many iterations, on average. Null: it stays, or ranks are alike.",
+      FV_FIELD(U, load.every), .flags = FV_NULLABLE, .known = is_moving },
+};
+static const struct fv_relation units_relation = {
+    .name = "iterations",
+    .key = "iterations",
+    .title = "Iterations",
+    .doc = "What the program repeats, found from the sequence of its MPI calls (share/analysis.md): at least 8 times, "
+           "and over half of the time between the first call and the last. Empty: nothing is.",
+    .shown = "function place inside/1 count mean_s p50_s p95_s longest_s longest_number/5 longest_at_s/2 computing_s/4 "
+             "mpi_s/4 wait_s/3",
+    FV_COLUMNS(unit_columns),
+    .base = iterations_base,
+    FV_ITEMS(struct fv_iterations, units, count),
+};
+
+static const struct fv_column_def number_columns[] = {
+    { "unit_id", "unit", "id", "An index in iterations.", FV_FIELD(N, unit) },
+    { "number", "number", "", "Number of the iteration, from 0; of several, of the first.", FV_FIELD(N, number) },
+    { "merged", "iterations", "", "Neighbouring iterations in the row: there are at most 1000 rows of a unit.",
+      FV_FIELD(N, merged) },
+    { "begin_s", "begin", "s", "When it began, mean over ranks.", FV_FIELD(N, begin_s) },
+    { "duration_s", "time", "s", "Mean time of an iteration of the row, over ranks.", FV_FIELD(N, duration_s) },
+    { "longest_s", "longest", "s", "The longest of the row.", FV_FIELD(N, longest_s) },
+    { "computing_s", "computing", "s", "Mean time outside of MPI. Null: not known.", FV_FIELD(N, computing_s),
+      .flags = FV_NULLABLE },
+    { "mpi_s", "MPI", "s", "Mean time in MPI. Null: not known.", FV_FIELD(N, mpi_s), .flags = FV_NULLABLE },
+    { "wait_s", "waiting", "s", "Mean waiting in blocking collective calls.", FV_FIELD(N, wait_s),
+      .flags = FV_ESTIMATE },
+    { "imbalance_s", "imbalance", "s",
+      "Time outside of these calls, of the slowest rank less the mean of all. Null: not known.",
+      FV_FIELD(N, imbalance_s), .flags = FV_NULLABLE },
+    FV_RANK_OR_NULL_COLUMN(N, slowest, "slowest_rank", "slowest", "The rank that was outside of these calls longest."),
+};
+static const struct fv_relation numbers_relation = {
+    .name = "iterations_by_number",
+    .key = "iterations_by_number",
+    .title = "Iterations one by one",
+    .doc = "Each iteration of the units that are not nested, by unit and number. Without a trace, calls are blocking "
+           "collective calls.",
+    .shape = FV_ROWS,
+    .shown =
+        "unit_id/1 number merged/2 begin_s duration_s longest_s/3 computing_s mpi_s wait_s imbalance_s slowest_rank",
+    FV_COLUMNS(number_columns),
+    .base = iterations_base,
+    FV_ITEMS(struct fv_iterations, numbers, number_count),
+};
+
+/* ---- the subject ---- */
+
+static void fold_iterations(struct fv_model *m, struct fv_alikes *alikes)
+{
+    struct fv_iterations *it = fv_model_iterations(m);
+
+    for (size_t i = 0; i < it->count; i++) {
+        it->units[i].node = fv_alike(alikes, it->units[i].node);
+        it->units[i].cause_node = fv_alike(alikes, it->units[i].cause_node);
+    }
+}
+
+static void renumber_iterations(struct fv_model *m, const uint32_t *sites)
+{
+    struct fv_iterations *it = fv_model_iterations(m);
+
+    for (size_t i = 0; i < it->count; i++) {
+        it->units[i].site = sites[it->units[i].site];
+        if (it->units[i].cause_site != FV_NONE)
+            it->units[i].cause_site = sites[it->units[i].cause_site];
+    }
+}
+
+extern const struct fv_track fv_track_iteration_units, fv_track_iterations, fv_track_iteration_causes;
+
+const struct fv_subject fv_iterations_subject = {
+    .name = "iterations",
+    .bytes = sizeof(struct fv_iterations),
+    .tracks = { &fv_track_iteration_units, &fv_track_iterations, &fv_track_iteration_causes },
+    .relations = { &units_relation, &numbers_relation },
+    .fold = fold_iterations,
+    .renumber = renumber_iterations,
+    .release = fv_iterations_release,
+};

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See judge.h. */
+#include "profile/iterations/judge.h"
+
+#include "tool/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARTS      10
+#define TAU        0.8
+#define CHANGE     0.25
+#define SPREADS    3
+#define LONG       1.5
+#define LONG_BY    5
+#define HITS       0.7
+#define TIMES      3      /* a period is seen at least so often */
+#define SHORT_MOST 4      /* periods that are found by medians */
+#define UNEVEN     0.1    /* of the iterations' time */
+#define BY_CHANCE  0.5    /* of the changes that there would be */
+#define OFTEN      0.05   /* of the iterations */
+#define TO_SPREAD  1.4826 /* from the median deviation to the standard deviation of a normal distribution */
+
+struct noise {
+    double median, spread;
+};
+
+static double sorted_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), fv_by_real);
+    return fv_quantile(values, sizeof(*values), count, 0.5);
+}
+
+/* room: as long as seconds. */
+static struct noise noise_of(const double *seconds, size_t count, double *room)
+{
+    struct noise n;
+
+    memcpy(room, seconds, count * sizeof(*room));
+    n.median = sorted_median(room, count);
+    for (size_t i = 0; i < count; i++)
+        room[i] = fabs(seconds[i] - n.median);
+    n.spread = TO_SPREAD * sorted_median(room, count);
+    return n;
+}
+
+/* ---- the trend ---- */
+
+static void find_trend(struct fv_iteration_times *t, const double *seconds, size_t count, double *room)
+{
+    double part[PARTS], spread[PARTS], agree = 0;
+
+    for (size_t i = 0; i < PARTS; i++) {
+        size_t from = i * count / PARTS, to = (i + 1) * count / PARTS;
+        struct noise n = noise_of(seconds + from, to - from, room);
+
+        part[i] = n.median;
+        spread[i] = n.spread;
+        for (size_t k = 0; k < i; k++)
+            agree += part[i] > part[k] ? 1 : part[i] < part[k] ? -1 : 0;
+    }
+    t->first_s = part[0];
+    t->last_s = part[PARTS - 1];
+    double change = fabs(t->last_s - t->first_s), least = fmin(t->first_s, t->last_s);
+    t->is_trend = fabs(agree) >= TAU * PARTS * (PARTS - 1) / 2 && change >= CHANGE * least &&
+                  change >= SPREADS * sorted_median(spread, PARTS);
+    for (size_t i = 0; i < count && t->is_trend && t->last_s > t->first_s; i++)
+        t->grown_s += fmax(seconds[i] - t->first_s, 0);
+}
+
+/* ---- periods ---- */
+
+static double quantile_of_phase(const double *seconds, size_t count, uint32_t period, uint32_t phase, bool others,
+                                double part, double *room)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if ((i % period == phase) != others)
+            room[n++] = seconds[i];
+    qsort(room, n, sizeof(*room), fv_by_real);
+    return n ? fv_quantile(room, sizeof(*room), n, part) : NAN;
+}
+
+static void set_period(struct fv_iteration_times *t, const double *seconds, size_t count, uint32_t period,
+                       uint32_t phase, double *room)
+{
+    double of = quantile_of_phase(seconds, count, period, phase, false, 0.5, room),
+           others = quantile_of_phase(seconds, count, period, phase, true, 0.5, room);
+
+    t->period = period;
+    t->phase = phase;
+    t->factor = others > 0 ? of / others : NAN;
+    for (size_t i = phase; i < count; i += period)
+        t->period_s += fmax(seconds[i] - others, 0);
+}
+
+/* So many are long that the median is among them. */
+static bool find_short_period(struct fv_iteration_times *t, const double *seconds, size_t count, double *room)
+{
+    for (uint32_t period = 2; period <= SHORT_MOST; period++)
+        for (uint32_t phase = 0; phase < period; phase++) {
+            double least = quantile_of_phase(seconds, count, period, phase, false, 1 - HITS, room),
+                   most = quantile_of_phase(seconds, count, period, phase, true, HITS, room),
+                   other = quantile_of_phase(seconds, count, period, phase, true, 0.5, room);
+
+            if (least < LONG * most || least < LONG * other)
+                continue;
+            set_period(t, seconds, count, period, phase, room);
+            return true;
+        }
+    return false;
+}
+
+/* The distance of neighbours that is most frequent. */
+static uint32_t most_frequent_gap(const size_t *at, size_t count)
+{
+    size_t most = 0;
+    uint32_t best = 0;
+
+    for (size_t i = 1; i < count; i++) {
+        size_t same = 0;
+
+        for (size_t k = 1; k < count; k++)
+            same += at[k] - at[k - 1] == at[i] - at[i - 1];
+        if (same > most) {
+            most = same;
+            best = (uint32_t)(at[i] - at[i - 1]);
+        }
+    }
+    return best;
+}
+
+#define GAPS_MOST 2000 /* long iterations that are looked at */
+
+static bool find_period(struct fv_iteration_times *t, const double *seconds, size_t count, double *room)
+{
+    size_t *at = fv_xcalloc(GAPS_MOST, sizeof(*at)), n = 0, looked = 0, best = 0;
+    uint32_t period, phase = 0;
+
+    for (size_t i = 0; i < count && n < GAPS_MOST; i++) {
+        looked = i + 1;
+        if (seconds[i] > t->limit_s)
+            at[n++] = i;
+    }
+    period = n >= TIMES ? most_frequent_gap(at, n) : 0;
+    for (size_t i = 0; i < n && period > 1 && i < 50; i++) { /* the phase that most of them have */
+        size_t same = 0;
+
+        for (size_t k = 0; k < n; k++)
+            same += at[k] % period == at[i] % period;
+        if (same > best) {
+            best = same;
+            phase = (uint32_t)(at[i] % period);
+        }
+    }
+    size_t expected = period > 1 && looked > phase ? (looked - phase + period - 1) / period : 0;
+    bool is_period =
+        period > 1 && best >= TIMES && (double)best >= HITS * (double)n && (double)best >= HITS * (double)expected;
+    if (is_period)
+        set_period(t, seconds, count, period, phase, room);
+    free(at);
+    return is_period;
+}
+
+static void find_outliers(struct fv_iteration_times *t, const double *seconds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!(seconds[i] > t->limit_s) || (t->period && i % t->period == t->phase))
+            continue;
+        t->outliers++;
+        t->outliers_s += seconds[i] - t->p50_s;
+    }
+}
+
+struct fv_iteration_times fv_judge_times(const double *seconds, size_t count)
+{
+    struct fv_iteration_times t = { .first_s = NAN, .last_s = NAN, .factor = NAN, .limit_s = NAN };
+    double *room = fv_xcalloc(count + 1, sizeof(*room));
+
+    for (size_t i = 0; i < count; i++) {
+        t.mean_s += seconds[i] / (double)count;
+        t.longest = seconds[i] > seconds[t.longest] ? i : t.longest;
+    }
+    if (count) {
+        struct noise n = noise_of(seconds, count, room);
+
+        t.longest_s = seconds[t.longest];
+        memcpy(room, seconds, count * sizeof(*room));
+        qsort(room, count, sizeof(*room), fv_by_real);
+        t.p50_s = n.median;
+        t.p95_s = fv_quantile(room, sizeof(*room), count, 0.95);
+        if (count >= FV_JUDGE_LEAST) {
+            t.limit_s = fmax(LONG * n.median, n.median + LONG_BY * n.spread);
+            find_trend(&t, seconds, count, room);
+            if (!t.is_trend && !find_period(&t, seconds, count, room))
+                find_short_period(&t, seconds, count, room);
+            if (!t.is_trend)
+                find_outliers(&t, seconds, count);
+        }
+    }
+    free(room);
+    return t;
+}
+
+/* ---- the slowest rank ---- */
+
+static uint32_t slowest(const float *load, size_t ranks)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 1; i < ranks; i++)
+        most = load[i] > load[most] ? i : most;
+    return most;
+}
+
+static double excess_s(const float *load, size_t ranks)
+{
+    double sum = 0, most = 0;
+
+    for (size_t i = 0; i < ranks; i++) {
+        sum += (double)load[i];
+        most = fmax(most, (double)load[i]);
+    }
+    return most * (double)ranks - sum;
+}
+
+/* An iteration with another slowest rank than its two neighbours, which have the same, is noise. */
+static size_t changes_without_spikes(uint32_t *who, size_t count)
+{
+    size_t changes = 0;
+
+    for (size_t i = 1; i + 1 < count; i++)
+        if (who[i - 1] == who[i + 1])
+            who[i] = who[i - 1];
+    for (size_t i = 1; i < count; i++)
+        changes += who[i] != who[i - 1];
+    return changes;
+}
+
+struct fv_moving_load fv_judge_load(const float *load, size_t ranks, const double *seconds, size_t count)
+{
+    struct fv_moving_load m = { .moves = false };
+
+    if (ranks < 2 || count < FV_JUDGE_LEAST)
+        return m;
+    uint32_t *who = fv_xcalloc(count, sizeof(*who));
+    double *sums = fv_xcalloc(ranks, sizeof(*sums)), total = 0, most = 0;
+    size_t *often = fv_xcalloc(ranks, sizeof(*often)), changes = 0;
+    double all_s = 0;
+    for (size_t i = 0; i < count; i++) {
+        who[i] = slowest(load + i * ranks, ranks);
+        often[who[i]]++;
+        changes += i && who[i] != who[i - 1];
+        m.imbalance_s += excess_s(load + i * ranks, ranks);
+        all_s += seconds[i] * (double)ranks;
+        for (size_t k = 0; k < ranks; k++)
+            sums[k] += (double)load[i * ranks + k];
+    }
+    for (size_t k = 0; k < ranks; k++) {
+        m.ranks += (double)often[k] >= OFTEN * (double)count;
+        total += sums[k];
+        most = fmax(most, sums[k]);
+    }
+    m.lost_s = m.imbalance_s - (most * (double)ranks - total);
+    double chance = (double)(count - 1) * (1 - 1 / (double)ranks);
+    bool is_seldom = (double)changes <= BY_CHANCE * chance;
+    changes = changes_without_spikes(who, count);
+    m.every = (double)count / (double)(changes + 1);
+    m.moves =
+        m.imbalance_s >= UNEVEN * all_s && m.lost_s >= 0.5 * m.imbalance_s && changes >= 3 && m.ranks > 1 && is_seldom;
+    free(who);
+    free(sums);
+    free(often);
+    return m;
+}

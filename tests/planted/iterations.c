@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A loop with a known problem, by its argument. Ranks sleep where a program would compute: that is as long on a busy
+ * machine as well. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static int rank, size;
+
+static void pause_ms(double ms)
+{
+    struct timespec t = { 0, (long)(ms * 1e6) };
+
+    nanosleep(&t, NULL);
+}
+
+__attribute__((noinline)) static double norm(double x)
+{
+    double sum;
+
+    MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return sum;
+}
+
+__attribute__((noinline)) static void halo(void)
+{
+    double x = 1, y;
+
+    MPI_Sendrecv(&x, 1, MPI_DOUBLE, (rank + 1) % size, 0, &y, 1, MPI_DOUBLE, (rank + size - 1) % size, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+__attribute__((noinline)) static void save(double ms)
+{
+    if (rank == 0)
+        pause_ms(ms);
+    MPI_Barrier(MPI_COMM_WORLD); /* end of save */
+}
+
+static void every(int with_norm)
+{
+    for (int i = 0; i < 400; i++) {
+        pause_ms(1);
+        halo();
+        if (with_norm)
+            norm(i);
+        if (i % 50 == 49)
+            save(8);
+    }
+}
+
+static void moves(void)
+{
+    for (int i = 0; i < 192; i++) {
+        pause_ms(i / 12 % size == rank ? 4 : 1);
+        norm(i);
+    }
+}
+
+static void pipeline(void)
+{
+    double x = 0;
+
+    for (int i = 0; i < 60; i++) {
+        if (rank > 0)
+            MPI_Recv(&x, 1, MPI_DOUBLE, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        pause_ms(3);
+        if (rank + 1 < size)
+            MPI_Send(&x, 1, MPI_DOUBLE, rank + 1, 0, MPI_COMM_WORLD);
+        norm(x);
+    }
+}
+
+static void grows(void)
+{
+    for (int i = 0; i < 150; i++) {
+        pause_ms(1 + 4.0 * i / 150);
+        norm(i);
+    }
+}
+
+static void steady(void)
+{
+    for (int i = 0; i < 300; i++) {
+        pause_ms(1);
+        halo();
+        norm(i);
+    }
+}
+
+__attribute__((noinline)) static void solve(int rounds)
+{
+    norm(0);
+    for (int i = 0; i < rounds; i++) {
+        pause_ms(0.3);
+        halo();
+        norm(i);
+    }
+}
+
+static void nest(void)
+{
+    for (int step = 0; step < 40; step++) {
+        double x = step;
+
+        MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        solve(6 + step * 7 % 11);
+    }
+}
+
+static void phases(void)
+{
+    for (int i = 0; i < 200; i++) {
+        pause_ms(1);
+        norm(i);
+    }
+    for (int i = 0; i < 100; i++) {
+        pause_ms(2);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* No loop: a few calls, with long times between. */
+static void none(void)
+{
+    for (int i = 0; i < 5; i++) {
+        pause_ms(30);
+        norm(i);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *problem = argc > 1 ? argv[1] : "";
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(problem, "every") || !strcmp(problem, "messages"))
+        every(!strcmp(problem, "every"));
+    if (!strcmp(problem, "moves"))
+        moves();
+    if (!strcmp(problem, "pipeline"))
+        pipeline();
+    if (!strcmp(problem, "grows"))
+        grows();
+    if (!strcmp(problem, "steady"))
+        steady();
+    if (!strcmp(problem, "nest"))
+        nest();
+    if (!strcmp(problem, "phases"))
+        phases();
+    if (!strcmp(problem, "none"))
+        none();
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}

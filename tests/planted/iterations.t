@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Not under ThreadSanitizer: it slows what is measured.
+"""Programs whose loops are known: their iterations are found by their collective calls, and by a trace, with what is
+planted in them: a call in every 50th, a slowest rank that changes, a pipeline, growth, rounds in rounds, two loops one
+after the other. Of a steady loop nothing is said but that it is one, of a program without a loop nothing at all."""
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(sys.path[0] + '/../harness')
+import harness
+from findings import found, is_disturbed
+from report import check, close, equal, plain
+
+OF_ITERATIONS = ('slow_iterations', 'growing_iterations', 'moving_imbalance')
+
+
+def line_of(text):
+    with open(os.path.join(HERE, 'iterations.c')) as f:
+        return next(number for number, line in enumerate(f, 1) if text in line)
+
+
+class Looked:
+    """A run of one of the loops, and its report."""
+
+    def __init__(self, mpi, program, problem, ranks=2, options=('--sample=off',)):
+        self.run = mpi.profile(program, ranks, [problem], list(options)).ended(0)
+        self.data = harness.report_of(self.run.directory).data
+        self.units = self.data['iterations']
+        self.findings = [f for f in found(self.run) if f['name'] in OF_ITERATIONS]
+
+    def numbers(self):
+        return self.data['iterations_by_number']
+
+    def one(self, count):
+        """The only unit."""
+        equal('iterations', [(u['count'], u['inside']) for u in self.units], [(count, None)])
+        return self.units[0]
+
+    def calm(self, most_s):
+        """The machine let the program do what is planted: its median iteration is not much longer."""
+        return self.units[0]['p50_s'] <= most_s and not is_disturbed(self.run, 0)
+
+    def finding(self, name):
+        """The only one."""
+        equal('findings', [f['name'] for f in self.findings], [name])
+        return self.findings[0]
+
+
+def every(mpi, program, problem, options):
+    looked = Looked(mpi, program, problem, options=options)
+    unit = looked.one(400)
+    traced = '--trace' in options
+    equal('source', unit['source'], 'trace' if traced else 'collectives')
+    equal('ranks', unit['rank_count'], 2)
+    equal('what is known', [unit[key] is not None for key in ('computing_s', 'mpi_s')], [traced] * 2)
+    check(unit['longest_s'] >= 0.009 and unit['p50_s'] >= 0.001, '{}', unit)
+    numbers = looked.numbers()
+    equal('rows', [row['number'] for row in numbers], list(range(400)))
+    close('their sum', sum(row['duration_s'] for row in numbers), unit['mean_s'] * 400, 1e-6)
+    check(
+        all(row['duration_s'] >= 0.009 for row in numbers[49:399:50]), 'the save is in others: {}', numbers[49:399:50]
+    )
+    if not looked.calm(0.0015):
+        return
+    equal('period', (unit['period'], unit['period_first']), (50, 49))
+    check(unit['period_factor'] > 4, '{}', unit)
+    finding = looked.finding('slow_iterations')
+    line = line_of('end of save')
+    text = 'every 50th of 400 iterations takes [0-9.]+ times as long: save\\(\\) at iterations.c:{}'.format(line)
+    check(re.match(text, finding['text']), '{}', finding)
+    equal('place', (plain(finding['function']), finding['line']), ('save', line))
+    close('seconds', finding['lost_s'], 2 * 8 * 0.008, 0.5 * 2 * 8 * 0.008)
+
+
+def moves(mpi, program):
+    looked = Looked(mpi, program, 'moves')
+    unit = looked.one(192)
+    if not looked.calm(0.005):
+        return
+    close('moves', unit['moves_every'], 12, 3)
+    finding = looked.finding('moving_imbalance')
+    check(
+        re.match('the slowest rank changes every ~1[0-5] of 192 iterations, among 2 ranks', finding['text']),
+        '{}',
+        finding,
+    )
+    close('seconds', finding['lost_s'], 192 * 0.003, 0.3 * 192 * 0.003)
+
+
+def pipeline(mpi, program):
+    looked = Looked(mpi, program, 'pipeline', ranks=4)
+    looked.one(60)
+    if not looked.calm(0.014):
+        return
+    texts = [f['text'] for f in found(looked.run) if f['name'] == 'unexplained_waiting']
+    check(any('along 0 -> 1 -> 2 -> 3' in text and ' in each of 60 iterations' in text for text in texts), '{}', texts)
+
+
+def grows(mpi, program):
+    looked = Looked(mpi, program, 'grows')
+    unit = looked.one(150)
+    if not looked.calm(0.0045):
+        return
+    check(2 < unit['growth'] + 1 < 6, '{}', unit)
+    finding = looked.finding('growing_iterations')
+    check('150 iterations grow from ' in finding['text'], '{}', finding)
+    check('the time before MPI_Allreduce in norm()' in finding['text'], '{}', finding)
+
+
+def nest(mpi, program, options, loop):
+    looked = Looked(mpi, program, 'nest', options=options)
+    rounds = sum(6 + step * 7 % 11 for step in range(40))
+    outer = [u for u in looked.units if u['inside'] is None]
+    inner = [u for u in looked.units if u['inside'] is not None]
+    equal('outer', [(u['count'], plain(u['function'])) for u in outer], [(40, 'nest')])
+    equal('inner', [(u['count'], u['inside'], plain(u['function'])) for u in inner], [(rounds, 0, loop)])
+
+
+def phases(mpi, program):
+    looked = Looked(mpi, program, 'phases')
+    equal('units', [(u['count'], u['inside']) for u in looked.units], [(200, None), (100, None)])
+    check(looked.units[0]['end_s'] <= looked.units[1]['begin_s'], '{}', looked.units)
+
+
+def steady(mpi, program, options):
+    looked = Looked(mpi, program, 'steady', options=options)
+    unit = looked.one(300)
+    equal('findings', looked.findings, [])
+    equal('period', unit['period'], None)
+
+
+def none(mpi, program):
+    looked = Looked(mpi, program, 'none')
+    equal('units', (looked.units, looked.numbers(), looked.findings), ([], [], []))
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.an_mpi(tap):
+        program = mpi.build(os.path.join(HERE, 'iterations.c'), '-O2', '-g')
+        plainly, traced = ('--sample=off',), ('--sample=off', '--trace')
+        for name, test, arguments in (
+            ('every 50th is longer', every, ('every', plainly)),
+            ('every 50th is longer, by a trace', every, ('every', traced)),
+            ('every 50th is longer, messages alone, by a trace', every, ('messages', traced)),
+            ('the slowest rank changes', moves, ()),
+            ('a pipeline', pipeline, ()),
+            ('growth', grows, ()),
+            ('rounds in rounds', nest, (plainly, 'norm')),
+            ('rounds in rounds, by a trace', nest, (traced, 'solve')),
+            ('two loops', phases, ()),
+            ('a steady loop', steady, (plainly,)),
+            ('a steady loop, by a trace', steady, (traced,)),
+            ('no loop', none, ()),
+        ):
+            with tap.test('{}: {}'.format(mpi, name)):
+                test(mpi, program, *arguments)
+    tap.done()
+
+
+main()

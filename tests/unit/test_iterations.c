@@ -1,0 +1,403 @@
+/* Iterations in sequences of calls whose loops are known, and what their times say: periods, trends and slowest ranks
+ * that were planted are found, and of noise nothing is said. */
+#include "profile/iterations/cutter.h"
+#include "profile/iterations/judge.h"
+#include "profile/iterations/units.h"
+#include "tool/vec.h"
+#include "unit.h"
+
+#define MOST 200000
+
+/* Calls as a program makes them: a symbol, and seconds since the call before. */
+struct program {
+    uint32_t symbol[MOST];
+    double begin_s[MOST], end_s[MOST], now_s;
+    size_t count;
+    uint64_t random;
+};
+
+static struct program program;
+
+static struct program *start(uint64_t seed)
+{
+    struct program *p = &program;
+
+    p->count = 0;
+    p->now_s = 0;
+    p->random = seed;
+    return p;
+}
+
+static uint32_t random_below(struct program *p, uint32_t n)
+{
+    p->random = p->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((p->random >> 33) % n);
+}
+
+static void call(struct program *p, uint32_t symbol, double before_s)
+{
+    assert_true(p->count < MOST);
+    p->symbol[p->count] = symbol;
+    p->begin_s[p->count] = p->now_s + before_s;
+    p->now_s = p->end_s[p->count++] = p->now_s + before_s + 1e-5;
+}
+
+enum { INIT, BCAST, HALO, NORM, SAVE, DOT, OTHER, LAST, FINALIZE, SYMBOLS = 32 };
+
+/* Of the last search, to be released by the next one. */
+static struct fv_unit found[FV_UNITS_MOST];
+static size_t found_count;
+
+static size_t find(struct program *p, const struct fv_unit_path *path, struct fv_unit *out)
+{
+    call(p, FINALIZE, 0.001);
+    const struct fv_call_sequence s = { .symbol = p->symbol,
+                                        .begin_s = p->begin_s,
+                                        .end_s = p->end_s,
+                                        .path = path,
+                                        .count = p->count,
+                                        .symbols = SYMBOLS };
+    fv_units_release(found, found_count);
+    found_count = fv_units_find(&s, out);
+    memcpy(found, out, found_count * sizeof(*found));
+    return found_count;
+}
+
+/* Each is so long, and they are as many as the unit says. */
+static void expect_cuts(const struct program *p, const struct fv_unit *u, double each_s)
+{
+    struct fv_cutter c = fv_cutter(u->cut);
+    struct fv_cut cut;
+    size_t n = 0;
+
+    for (size_t i = 0; i <= p->count; i++) {
+        if (i == p->count ? !fv_cutter_end(&c, &cut)
+                          : !fv_cutter_call(&c, p->symbol[i], p->begin_s[i], p->end_s[i], &cut))
+            continue;
+        assert_near(cut.end_s - cut.begin_s, each_s, 1e-9);
+        assert_near(cut.called_s, 2e-5, 1e-9);
+        n++;
+    }
+    assert_int_equal(n, u->count);
+}
+
+/* The same where the first call of each is not on all threads: they are cut behind the last. */
+static void cut_behind(void **state)
+{
+    static const uint32_t spread[SYMBOLS] = { [HALO] = 2, [NORM] = 4, [INIT] = 4, [FINALIZE] = 4 };
+    struct program *p = start(1);
+    struct fv_unit u[FV_UNITS_MOST];
+    (void)state;
+
+    call(p, INIT, 0.1);
+    for (int i = 0; i < 50; i++) {
+        call(p, HALO, 0.001);
+        call(p, NORM, 0.002);
+    }
+    call(p, FINALIZE, 0.001);
+    const struct fv_call_sequence s = { .symbol = p->symbol,
+                                        .begin_s = p->begin_s,
+                                        .end_s = p->end_s,
+                                        .spread = spread,
+                                        .count = p->count,
+                                        .symbols = SYMBOLS };
+    assert_int_equal(fv_units_find(&s, u), 1);
+    assert_int_equal(u[0].cut.anchor, NORM);
+    assert_true(u[0].cut.is_end);
+    expect_cuts(p, &u[0], 0.00302);
+    fv_units_release(u, 1);
+}
+
+static void a_loop(void **state)
+{
+    struct program *p = start(1);
+    struct fv_unit u[FV_UNITS_MOST];
+    (void)state;
+
+    call(p, INIT, 0.1);
+    call(p, OTHER, 0.02);
+    for (int i = 0; i < 100; i++) {
+        call(p, HALO, 0.001);
+        call(p, NORM, 0.001);
+    }
+    assert_int_equal(find(p, NULL, u), 1);
+    assert_int_equal(u[0].count, 100);
+    assert_int_equal(u[0].cut.anchor, HALO);
+    assert_false(u[0].cut.is_end);
+    expect_cuts(p, &u[0], 0.00202);
+    assert_near(u[0].end_s - u[0].begin_s, 100 * 0.00202, 0.0011);
+}
+
+/* "if (step % 50 == 0) save()", with calls before and behind: the step stays the unit. */
+static void an_occasional_call(void **state)
+{
+    (void)state;
+    for (int every = 3; every <= 50; every += 47)
+        for (int at_end = 0; at_end < 2; at_end++) {
+            struct program *p = start(1);
+            struct fv_unit u[FV_UNITS_MOST];
+
+            for (int i = 0; i < 1000; i++) {
+                call(p, HALO, 0.001);
+                if (!at_end && i % every == 0)
+                    call(p, SAVE, 0.002);
+                call(p, NORM, 0.001);
+                if (at_end && i % every == 0)
+                    call(p, SAVE, 0.002);
+            }
+            assert_int_equal(find(p, NULL, u), 1);
+            assert_int_equal(u[0].count, 1000);
+        }
+}
+
+/* In one step of ten, at irregular distances, other calls take the place of one. */
+static void a_branch(void **state)
+{
+    struct program *p = start(7);
+    struct fv_unit u[FV_UNITS_MOST];
+    (void)state;
+
+    for (int i = 0; i < 2000; i++) {
+        if (random_below(p, 10)) {
+            call(p, HALO, 0.001);
+        } else {
+            call(p, DOT, 0.001);
+            call(p, OTHER, 0.004);
+        }
+        call(p, NORM, 0.001);
+    }
+    assert_int_equal(find(p, NULL, u), 1);
+    assert_int_equal(u[0].count, 2000);
+}
+
+/* main() calls solve(), whose rounds vary, and which asks for a norm before. */
+static const uint32_t in_main[] = { 1 }, in_solve[] = { 2, 3 }, in_rounds[] = { 2, 4 }, in_halo[] = { 2, 5 };
+static const struct fv_unit_path paths[SYMBOLS] = {
+    [INIT] = { in_main, 1 }, [BCAST] = { (uint32_t[]){ 6 }, 1 },   [HALO] = { in_halo, 2 }, [NORM] = { in_rounds, 2 },
+    [DOT] = { in_solve, 2 }, [SAVE] = { (uint32_t[]){ 7, 8 }, 2 },
+};
+
+static void nested(void **state)
+{
+    (void)state;
+    for (int varies = 0; varies < 2; varies++) {
+        struct program *p = start(3);
+        struct fv_unit u[FV_UNITS_MOST];
+        size_t rounds = 0;
+
+        for (int i = 0; i < 60; i++) {
+            call(p, BCAST, 0.001);
+            call(p, DOT, 0.001);
+            for (uint32_t k = varies ? 8 + random_below(p, 12) : 20; k; k--, rounds++) {
+                call(p, HALO, 0.001);
+                call(p, NORM, 0.0005);
+            }
+        }
+        assert_int_equal(find(p, paths, u), 2);
+        assert_int_equal(u[0].count, varies ? 60 : 60);
+        assert_int_equal(u[1].count, rounds);
+        assert_int_equal(u[1].inside, 0);
+        assert_int_equal(u[0].inside, FV_NONE);
+    }
+}
+
+static void two_phases(void **state)
+{
+    struct program *p = start(1);
+    struct fv_unit u[FV_UNITS_MOST];
+    (void)state;
+
+    for (int i = 0; i < 100; i++) {
+        call(p, HALO, 0.001);
+        call(p, NORM, 0.001);
+    }
+    for (int i = 0; i < 100; i++) {
+        call(p, DOT, 0.002);
+        call(p, OTHER, 0.001);
+    }
+    assert_int_equal(find(p, NULL, u), 2);
+    assert_int_equal(u[0].count, 100);
+    assert_int_equal(u[1].count, 100);
+    assert_int_equal(u[0].inside, FV_NONE);
+    assert_int_equal(u[1].inside, FV_NONE);
+    assert_that(u[0].end_s, <=, u[1].begin_s);
+}
+
+static void too_little(void **state)
+{
+    struct fv_unit u[FV_UNITS_MOST];
+    struct program *p = start(1);
+    (void)state;
+
+    for (int i = 0; i < FV_UNIT_LEAST - 1; i++) /* too few */
+        call(p, NORM, 0.1);
+    assert_int_equal(find(p, NULL, u), 0);
+    p = start(1);
+    for (int i = 0; i < 50; i++) /* all in the first tenth of the time */
+        call(p, NORM, 0.001);
+    call(p, OTHER, 0.6);
+    assert_int_equal(find(p, NULL, u), 0);
+    p = start(1);
+    assert_int_equal(find(p, NULL, u), 0);
+}
+
+/* Calls in random order, of as many call sites, some more frequent than others. */
+static void random_calls(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct program *p = start(seed);
+        struct fv_unit u[FV_UNITS_MOST];
+        uint32_t sites = 3 + random_below(p, 20), skew = random_below(p, 2);
+
+        for (uint32_t n = 200 + random_below(p, 3000); n; n--) {
+            uint32_t of = random_below(p, sites);
+
+            call(p, LAST + (skew && of > 2 ? random_below(p, sites) : of), 1e-4 * (1 + random_below(p, 20)));
+        }
+        size_t count = find(p, NULL, u);
+        if (count)
+            fail_msg("seed %u: %zu iterations of %u sites", (unsigned)seed, u[0].count, sites);
+    }
+}
+
+/* Loops with jitter, of any body, are found with their number. */
+static void random_loops(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct program *p = start(seed);
+        struct fv_unit u[FV_UNITS_MOST];
+        uint32_t body = 1 + random_below(p, 8), times = 20 + random_below(p, 400), inner = random_below(p, 2);
+
+        call(p, INIT, 0.01);
+        for (uint32_t i = 0; i < times; i++) {
+            for (uint32_t k = 0; k < body; k++)
+                for (uint32_t n = inner && body > 2 && k == 1 ? 1 + random_below(p, 5) : 1; n; n--)
+                    call(p, LAST + 2 + k, 1e-4 * (10 + random_below(p, 5)));
+            if (!random_below(p, 30))
+                call(p, SAVE, 1e-3);
+        }
+        size_t count = find(p, NULL, u);
+        if (!count || u[0].count != times)
+            fail_msg("seed %u: %zu of %u iterations of %u calls", (unsigned)seed, count ? u[0].count : 0, times, body);
+    }
+}
+
+/* ---- times ---- */
+
+#define TIMES 1000
+static double seconds[TIMES];
+
+static void fill(struct program *p, size_t n, double noise)
+{
+    for (size_t i = 0; i < n; i++)
+        seconds[i] = 0.01 * (1 + noise * ((double)random_below(p, 1000) / 1000 - 0.5));
+}
+
+static void periods(void **state)
+{
+    (void)state;
+    for (uint32_t every = 2; every <= 60; every++) {
+        struct program *p = start(every);
+
+        fill(p, TIMES, 0.2);
+        for (uint32_t i = every / 2; i < TIMES; i += every)
+            seconds[i] *= 3;
+        seconds[1] = 0.2; /* and an outlier */
+        struct fv_iteration_times t = fv_judge_times(seconds, TIMES);
+        assert_int_equal(t.period, every);
+        assert_int_equal(t.phase, every / 2);
+        assert_near(t.factor, 3, 0.2);
+        assert_int_equal(t.longest, 1);
+        assert_near(t.period_s, 0.02 * TIMES / every, 0.2 * 0.02 * TIMES / every + 0.2);
+        assert_false(t.is_trend);
+        assert_true(every < 5 || t.outliers == 1);
+    }
+}
+
+static void trends(void **state)
+{
+    struct program *p = start(1);
+    (void)state;
+
+    for (int shrinks = 0; shrinks < 2; shrinks++) {
+        fill(p, TIMES, 0.5);
+        for (size_t i = 0; i < TIMES; i++)
+            seconds[i] *= 1 + 1.6 * (double)(shrinks ? TIMES - i : i) / TIMES;
+        struct fv_iteration_times t = fv_judge_times(seconds, TIMES);
+        assert_true(t.is_trend);
+        assert_near(t.first_s, shrinks ? 0.0252 : 0.0108, 0.002);
+        assert_near(t.last_s, shrinks ? 0.0108 : 0.0252, 0.002);
+        assert_true(shrinks ? t.grown_s <= 0 : t.grown_s > 0.5 * 0.008 * TIMES);
+        assert_int_equal(t.period, 0);
+    }
+}
+
+/* Noise of several forms: nothing is said. */
+static void steady(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct program *p = start(seed);
+        size_t n = FV_JUDGE_LEAST + random_below(p, TIMES - FV_JUDGE_LEAST);
+
+        fill(p, n, 0.01 + random_below(p, 150) / 100.0);
+        for (size_t i = 0; i < n; i++) /* disturbances, at random */
+            seconds[i] += random_below(p, 25) ? 0 : 0.001 * random_below(p, 50);
+        struct fv_iteration_times t = fv_judge_times(seconds, n);
+        if (t.period || t.is_trend)
+            fail_msg("seed %u, %zu: period %u, trend %d", (unsigned)seed, n, t.period, t.is_trend);
+    }
+    struct fv_iteration_times few = fv_judge_times(seconds, FV_JUDGE_LEAST - 1);
+    assert_true(isnan(few.limit_s) && !few.period && !few.is_trend);
+}
+
+static float load[TIMES * 8];
+
+/* who < 0: each iteration another one, at random. */
+static void fill_load(struct program *p, size_t ranks, size_t keeps, bool fixed)
+{
+    uint32_t slow = 0;
+
+    for (size_t i = 0; i < TIMES; i++) {
+        if (i && i % keeps == 0)
+            slow = fixed ? slow : keeps > 1 ? (slow + 1) % (uint32_t)ranks : random_below(p, (uint32_t)ranks);
+        seconds[i] = 0.012;
+        for (size_t k = 0; k < ranks; k++)
+            load[i * ranks + k] = (float)((k == slow ? 0.010 : 0.006) + 1e-6 * random_below(p, 1000));
+    }
+}
+
+static void slowest_rank(void **state)
+{
+    struct program *p = start(5);
+    (void)state;
+
+    for (size_t ranks = 2; ranks <= 8; ranks++) {
+        fill_load(p, ranks, 12, false);
+        struct fv_moving_load m = fv_judge_load(load, ranks, seconds, TIMES);
+        assert_true(m.moves);
+        assert_near(m.every, 12, 0.5);
+        assert_int_equal(m.ranks, ranks);
+        assert_that(m.lost_s, <=, m.imbalance_s);
+        fill_load(p, ranks, 12, true); /* it stays */
+        assert_false(fv_judge_load(load, ranks, seconds, TIMES).moves);
+        fill_load(p, ranks, 1, false); /* noise */
+        assert_false(fv_judge_load(load, ranks, seconds, TIMES).moves);
+    }
+    assert_false(fv_judge_load(load, 1, seconds, TIMES).moves);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loop),       cmocka_unit_test(cut_behind),   cmocka_unit_test(an_occasional_call),
+        cmocka_unit_test(a_branch),     cmocka_unit_test(nested),       cmocka_unit_test(two_phases),
+        cmocka_unit_test(too_little),   cmocka_unit_test(random_calls), cmocka_unit_test(random_loops),
+        cmocka_unit_test(periods),      cmocka_unit_test(trends),       cmocka_unit_test(steady),
+        cmocka_unit_test(slowest_rank),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
