@@ -8,7 +8,7 @@
 /* rt */
 extern const struct fv_layer fv_python_layer, fv_exits_layer, fv_fatal_layer, fv_call_layer, fv_events_layer,
     fv_bus_layer, fv_signals_layer, fv_sections_layer, fv_switches_layer, fv_counters_layer, fv_counters_end_layer,
-    fv_counters_others_layer, fv_usage_layer, fv_turns_layer;
+    fv_counters_others_layer, fv_usage_layer, fv_turns_layer, fv_look_layer;
 extern const struct fv_layer fv_sampler_layer;                                                     /* sampler */
 extern const struct fv_layer fv_threads_layer;                                                     /* threads */
 extern const struct fv_layer fv_annotations_layer;                                                 /* annotations */
@@ -22,6 +22,7 @@ const struct fv_layer *const fv_layers[] = {
     &fv_python_layer, /* its call paths are known before what a call costs is measured */
     &fv_exits_layer,
     &fv_fatal_layer,
+    &fv_look_layer,
     &fv_call_layer, /* what a call costs is measured before there are samples */
     &fv_switches_layer,
     &fv_events_layer,

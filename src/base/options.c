@@ -183,6 +183,26 @@ static const char *parse_rate(const struct fv_option *option, const char *text, 
     return NULL;
 }
 
+/* Seconds, or with a unit. */
+static const char *parse_time(const struct fv_option *option, const char *text, void *field)
+{
+    static const struct {
+        char unit;
+        unsigned seconds;
+    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+    char digits[16];
+    size_t length = strspn(text, "0123456789");
+    unsigned seconds = text[length] ? 0 : 1;
+
+    for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (text[length] == units[i].unit && !text[length + 1])
+            seconds = units[i].seconds;
+    if (!length || length > 9 || !seconds)
+        return "not a time, such as 60s, 10m or 1h";
+    snprintf(digits, sizeof(digits), "%llu", strtoull(text, NULL, 10) * seconds);
+    return parse_number(option, digits, field);
+}
+
 /* On (1), off, or what to record besides: hold, owner, or both with a comma between. */
 static const char *parse_threads(const struct fv_option *option, const char *text, void *field)
 {
@@ -445,6 +465,10 @@ const struct fv_option fv_option_table[] = {
     { .variable = "FVMPI_SENSORS_HZ", .flag = "--sensors-hz", .argument = "N", .value = "10",
       .help = "sampling rate in Hz. Slow-changing or expensive sensors are read less often",
       .parse = parse_number, .offset = FIELD(sensors_hz), .least = 1, .most = 1000 },
+    { .variable = "FVMPI_HANG_AFTER", .flag = "--hang-after", .argument = "TIME", .value = "0",
+      .help = "once no rank has ended a call of MPI for so long (60s, 10m), record where all threads are, as "
+              "`fvmpi where` shows it. One thread on each rank watches",
+      .parse = parse_time, .offset = FIELD(hang_after), .most = 86400 },
     { .variable = "FVMPI_SECTION_LEVEL", .flag = "--section-level", .argument = "N", .value = "0",
       .help = "measure sections that the program marks (fvmpi.h) whose level is N or lower",
       .parse = parse_number, .offset = FIELD(section_level), .most = INT32_MAX },

@@ -65,6 +65,7 @@ struct fv_options {
     const char *sensors;    /* of the machine, that one rank of a node reads meanwhile, with commas between; in static
                              * storage; NULL: none */
     uint64_t sensors_hz;    /* that often */
+    uint64_t hang_after;    /* seconds without progress of any rank, behind which all threads are looked at; 0: never */
     const char *counters;   /* to count in whole threads and sections, likewise; NULL: none */
     const char *counters_pass; /* "2/3": the second of three runs, of which each counts a part of a list; NULL: all of
                                 * it. Only `fvmpi run` looks at it */

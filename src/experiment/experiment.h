@@ -49,6 +49,7 @@ struct fv_choice {
 
 struct fv_analysis_result;
 struct fv_model;
+struct fv_seen_looks;
 struct fv_experiment_file {
     char *path;
     const char *name;         /* its base name */
@@ -70,6 +71,7 @@ struct fv_experiment {
     struct fv_problems problems;
     const struct fv_analysis_result *analysed; /* of its traces; NULL: none. The caller's */
     size_t traced_calls;                       /* of its traces, that are wanted one by one at most; the caller's */
+    const struct fv_seen_looks *seen;          /* what `fvmpi where` saw from outside; NULL: nothing. The caller's */
     const struct fv_model *passes;             /* other runs of the program, whose counters are joined; the caller's */
     size_t pass_count;
 };

@@ -10,9 +10,12 @@
  * time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the job), a timer's
  * signal in a rank (which interrupts it).
  *
+ * The same thread watches for a hang (--hang-after), in each process then, whether or not it reads sensors.
+ *
  * If the list names a sensor of GPUs, a library is loaded into the program, which may use the same one. Its memory is
  * the allocator's, and its open files are for all its users: the thread keeps the program's table of descriptors. It
  * has to be out of the library before exit() runs the library's destructors. */
+#include "monitor/hang_watch.h"
 #include "monitor/place.h"
 #include "monitor/speaker.h"
 #include "base/older.h"
@@ -62,6 +65,7 @@ static struct {
     int64_t began_ns, look_ns; /* when it looks again who is pinned */
     int64_t patience_ns;       /* of who ends it: also the other threads' */
     bool is_paused;
+    bool reads_sensors;
     struct fv_control control; /* in the directory of the rank file; of the first node that comes */
 } monitor = { .patience_ns = PATIENCE_NS, .control.fd = -1 }; /* the thread's, but for `state` */
 
@@ -433,15 +437,21 @@ static void wait_until(enum state state, int64_t ns)
     syscall(SYS_futex, &monitor.state, FUTEX_WAIT_BITSET_PRIVATE, state, &until, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-static void read_all(void)
+/* Until it is asked to end. */
+static void go_on(void)
 {
-    monitor.next_ns = clock_ns(CLOCK_MONOTONIC);
+    int64_t watch_ns = fv_rt.options.hang_after ? clock_ns(CLOCK_MONOTONIC) : INT64_MAX;
+
+    monitor.next_ns = monitor.reads_sensors ? clock_ns(CLOCK_MONOTONIC) : INT64_MAX;
     while (state() == READING) {
         if (clock_ns(CLOCK_MONOTONIC) >= monitor.next_ns)
             step();
-        wait_until(READING, monitor.next_ns);
+        if (clock_ns(CLOCK_MONOTONIC) >= watch_ns)
+            watch_ns = fv_hang_watch_step(clock_ns(CLOCK_MONOTONIC));
+        wait_until(READING, monitor.next_ns < watch_ns ? monitor.next_ns : watch_ns);
     }
-    last_step();
+    if (monitor.reads_sensors)
+        last_step();
 }
 
 static void *watch_machine(void *unused)
@@ -450,12 +460,18 @@ static void *watch_machine(void *unused)
     __atomic_store_n(&monitor.tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     take_setxid();
     fv_thread_never_attach();
-    prctl(PR_SET_NAME, FV_SENSORS_THREAD);
-    prctl(PR_SET_TIMERSLACK, 1000); /* ns, not 50 us */
-    if (!share_libraries(fv_rt.options.sensors) && !own_descriptors())
-        fv_remark(true, "--sensors: no file descriptors are left: %s; sensors are not recorded", strerror(errno));
-    else if (prepare())
-        read_all();
+    prctl(PR_SET_NAME, monitor.reads_sensors ? FV_SENSORS_THREAD : FV_WATCH_THREAD);
+    if (monitor.reads_sensors)
+        prctl(PR_SET_TIMERSLACK, 1000); /* ns, not 50 us */
+    if (!(monitor.reads_sensors && share_libraries(fv_rt.options.sensors)) && !own_descriptors()) {
+        fv_remark(true, "%s: no file descriptors are left: %s; %s",
+                  monitor.reads_sensors ? "--sensors" : "--hang-after", strerror(errno),
+                  monitor.reads_sensors ? "sensors are not recorded" : "a hang is not looked at");
+    } else {
+        monitor.reads_sensors = monitor.reads_sensors && prepare();
+        if (monitor.reads_sensors || fv_rt.options.hang_after)
+            go_on();
+    }
     set_state(ENDED);
     return NULL;
 }
@@ -493,14 +509,18 @@ static bool is_started;
 
 static void start(struct fv_thread *self)
 {
-    if (!fv_rt.options.sensors || is_started || !fv_speaks_for_node())
+    if (is_started)
+        return;
+    monitor.reads_sensors = fv_rt.options.sensors && fv_speaks_for_node();
+    if (!monitor.reads_sensors && !fv_rt.options.hang_after)
         return;
     monitor.rank = self;
     fv_sensors_root(); /* the environment is for the thread that the program has */
     int err = begin_thread();
     is_started = !err;
     if (err)
-        fv_remark(true, "--sensors: cannot make a thread: %s; sensors are not recorded", strerror(err));
+        fv_remark(true, "%s: cannot make a thread: %s; %s", monitor.reads_sensors ? "--sensors" : "--hang-after",
+                  strerror(err), monitor.reads_sensors ? "sensors are not recorded" : "a hang is not looked at");
 }
 
 /* A last sample, for which it waits as long as taking it itself would last, and a little more where others have the

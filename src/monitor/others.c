@@ -7,7 +7,7 @@
  * which name who came (for administrators alone). */
 #include "base/process.h"
 #include "monitor/facts.h"
-#include "monitor/numbers.h"
+#include "base/numbers.h"
 #include "monitor/speaker.h"
 #include "rt/layers.h"
 #include "rt/thread.h"

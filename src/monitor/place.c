@@ -4,7 +4,7 @@
 #include "monitor/place.h"
 #include "base/process.h"
 #include "monitor/facts.h"
-#include "monitor/numbers.h"
+#include "base/numbers.h"
 #include "sensors/sensors.h"
 
 #include <limits.h>

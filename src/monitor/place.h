@@ -5,7 +5,8 @@
 
 #include "trace/format.h"
 
-#define FV_SENSORS_THREAD "fvmpi-sensors" /* its name */
+#define FV_SENSORS_THREAD "fvmpi-sensors" /* its name; and where it reads no sensors: */
+#define FV_WATCH_THREAD   "fvmpi-watch"
 
 /* Moves the calling thread. Processes of the same launcher on this node are asked anew each time: they may bind
  * themselves later. Threads that may run everywhere are not pinned. */

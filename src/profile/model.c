@@ -586,6 +586,7 @@ static const char *chosen(struct fv_model *m, const struct fv_spans *spans)
 static void choose(struct fv_build *b, struct fv_model *m, const struct fv_experiment *e)
 {
     b->choice = e->choice;
+    b->seen = e->seen;
     m->passed_by = e->passed_by;
     for (size_t i = 0; i < e->count; i++)
         b->shown += is_shown(e, fv_reader_header(e->files[i].reader));

@@ -80,6 +80,7 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
 
     experiment->traced_calls = options->traced_calls;
     experiment->choice = options->choice;
+    experiment->seen = options->seen;
     fv_model_build(&f->model, &f->symbols, experiment, !options->no_symbols);
     for (size_t i = 0; i < experiment->pass_count; i++)
         say_pass(&f->model, &experiment->passes[i]);

@@ -24,10 +24,11 @@ const struct fv_region_procedure *fv_region_procedures(const struct fv_profile *
                                                        size_t *count);
 
 struct fv_profile_options {
-    size_t traced_calls;            /* of a trace, that are wanted one by one at most (trace_excerpt.h) */
-    double memory_peak;             /* of a node, bytes in a second; 0: not known */
-    const struct fv_choice *choice; /* NULL: all of the run */
-    bool no_symbols;                /* call paths stay module+offset, and none of the program's files is opened */
+    size_t traced_calls;              /* of a trace, that are wanted one by one at most (trace_excerpt.h) */
+    double memory_peak;               /* of a node, bytes in a second; 0: not known */
+    const struct fv_choice *choice;   /* NULL: all of the run */
+    const struct fv_seen_looks *seen; /* what `fvmpi where` saw from outside (looks.h); NULL: nothing */
+    bool no_symbols;                  /* call paths stay module+offset, and none of the program's files is opened */
 };
 
 /* Reads the rank files, joins fvunify's analysis of the trace where it is of these files, looks up symbols,

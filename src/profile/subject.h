@@ -22,7 +22,7 @@
     X(costs)           \
     X(sections)        \
     X(instrumentation) \
-    X(locks) X(phases) X(worksharing) X(io) X(memory) X(counters) X(labels) X(sensors) X(noise) X(unfinished)
+    X(locks) X(phases) X(worksharing) X(io) X(memory) X(counters) X(labels) X(sensors) X(noise) X(looks) X(unfinished)
 
 #define FV_SUBJECT_ID(name) FV_SUBJECT_##name,
 enum fv_subject_id { FV_SUBJECTS(FV_SUBJECT_ID) FV_SUBJECT_COUNT };

@@ -435,21 +435,35 @@ static unsigned walk_limit(const struct fv_python_walk *python)
     return python && limit > 1 ? DEPTH_MAX : limit;
 }
 
+/* Of threads that signals have interrupted, one after the other: their stacks may be full. */
+static struct {
+    struct fv_lock lock; /* signals are held where it is taken */
+    struct walk walk;
+    struct places places;
+    struct fv_python_walk python;
+} interrupted;
+
+/* What the thread was unwinding itself, if it was, goes on as if nothing was. */
 uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc)
 {
-    static struct walk walk; /* called once, and the stack may be full */
-    static struct places places;
-    struct fv_python_walk *room = thread ? thread->paths->python : NULL;
-    const struct fv_python_walk *python = room && fv_python_walk(room, true) ? room : NULL;
+    const typeof(unwinding) before = unwinding;
+    uint32_t path = 0;
 
+    if (!fv_lock_is_free(&interrupted.lock)) /* the file lost its pages while we were here */
+        return 0;
+    fv_lock(&interrupted.lock);
+    const struct fv_python_walk *python = fv_python_walk(&interrupted.python, true) ? &interrupted.python : NULL;
     unwinding.low = unwinding.high = 0; /* the kernel reads: what is there may be anything */
     unwinding.watched = thread ? thread->watched : 0;
     unwinding.watched_value = thread ? thread->watched_value : 0;
     unwinding.on = true;
-    unwind(&walk, (struct fv_call_place){ .return_address = (const void *)pc }, walk_limit(python));
-    unwinding.on = false;
-    walk.frame[0].address += 1; /* as if it were a return address */
-    return walk.count ? intern(&places, &walk, python) : 0;
+    unwind(&interrupted.walk, (struct fv_call_place){ .return_address = (const void *)pc }, walk_limit(python));
+    unwinding = before;
+    interrupted.walk.frame[0].address += 1; /* as if it were a return address */
+    if (interrupted.walk.count)
+        path = intern(&interrupted.places, &interrupted.walk, python);
+    fv_unlock(&interrupted.lock);
+    return path;
 }
 
 static const struct fv_python_walk *own_python(struct fv_paths *paths)

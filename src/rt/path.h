@@ -32,8 +32,8 @@ struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_call_pl
 /* For functions of ours that stand between functions of the application: their frames are in no path. */
 #define FV_UNSEEN __attribute__((section("fv_unseen"), noinline))
 bool fv_path_is_unseen(uintptr_t return_address);
-/* In a signal handler: the call path that the signal interrupted, at `pc`; innermost one past it. Once. Of a thread;
- * NULL: that calls no MPI. */
+/* In a signal handler that holds all signals: the call path that the signal interrupted, at `pc`; innermost one past
+ * it. Of a thread; NULL: that calls no MPI. */
 uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc);
 
 /* ---- the call tree (tree.c) and modules (module.c); both under fv_tree_lock ---- */

@@ -101,10 +101,11 @@ uint64_t fv_python_state(void)
 
 bool fv_python_walk(struct fv_python_walk *walk, bool anywhere)
 {
-    uintptr_t thread = own_state();
+    const struct fv_python_layout *layout = anywhere ? python.layout : fv_python;
+    uintptr_t thread = layout ? own_state() : 0;
 
     walk->count = 0;
-    return thread && fv_python_read(fv_python, &python.types, thread, !anywhere, walk) && walk->count;
+    return thread && fv_python_read(layout, &python.types, thread, !anywhere, walk) && walk->count;
 }
 
 struct fv_python_samples *fv_python_samples_new(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signals of the application beside ours: SIGTRAP and SIGPROF, as which the kernel signals samples, and those that end
- * the process (fatal.c) or tell that the rank file has lost pages (bus.c). An application that set an action of its own
+/* Signals of the application beside ours: SIGTRAP and SIGPROF, as which the kernel signals samples, those that end the
+ * process (fatal.c) or tell that the rank file has lost pages (bus.c), and one that asks threads where they are
+ * (look.c). An application that set an action of its own
  * later would meet samples there, and the default action would kill it; and it may ask what its action is. So what it
  * asks for such a signal is kept here, answered from here, and done for its own signals. For every other signal, and
  * while we want none, the next one's function is called, as if we were not there: the C library's, or that of somebody
@@ -32,9 +33,11 @@ static struct shared {
     void (*give_back)(void); /* borrowed: called before the application's own action is set */
     struct sigaction handler, application;
 } shared[] = {
-    { .signal = SIGTRAP }, { .signal = SIGPROF }, { .signal = SIGSEGV }, { .signal = SIGBUS },  { .signal = SIGFPE },
-    { .signal = SIGILL },  { .signal = SIGABRT }, { .signal = SIGSYS },  { .signal = SIGTERM }, { .signal = SIGXCPU },
+    { .signal = SIGTRAP }, { .signal = SIGPROF }, { .signal = SIGSEGV }, { .signal = SIGBUS },
+    { .signal = SIGFPE },  { .signal = SIGILL },  { .signal = SIGABRT }, { .signal = SIGSYS },
+    { .signal = SIGTERM }, { .signal = SIGXCPU }, { .signal = 0 }, /* a real-time signal: fv_signals_borrow_any() */
 };
+#define ANY (&shared[sizeof(shared) / sizeof(*shared) - 1])
 
 FV_NO_TSAN static inline struct shared *shared_of(int signal)
 {
@@ -95,6 +98,17 @@ int fv_signals_borrow(int signal, void (*function)(int, siginfo_t *, void *), vo
     if (!err)
         __atomic_store_n(&shared_of(signal)->give_back, give_back, __ATOMIC_RELEASE); /* the same by each thread */
     return err;
+}
+
+/* From the last one but four down: who wants some for himself begins at an end. */
+int fv_signals_borrow_any(void (*function)(int, siginfo_t *, void *), void (*give_back)(void))
+{
+    struct sigaction now;
+
+    for (int signal = SIGRTMAX - 4; !ANY->signal && signal > SIGRTMIN; signal--)
+        if (!__sigaction(signal, NULL, &now) && now.sa_handler == SIG_DFL)
+            __atomic_store_n(&ANY->signal, signal, __ATOMIC_RELEASE);
+    return ANY->signal && !fv_signals_borrow(ANY->signal, function, give_back) ? ANY->signal : 0;
 }
 
 /* The lock is held. */

@@ -33,6 +33,8 @@ int fv_signals_take(int signal, void (*function)(int, siginfo_t *, void *));
 /* The same as long as the application sets no action of its own: then, before that one is set, `give_back` is called,
  * in whatever thread, and the signal is the application's for good. */
 int fv_signals_borrow(int signal, void (*function)(int, siginfo_t *, void *), void (*give_back)(void));
+/* The same of a real-time signal that nobody has an action for; 0: there is none. Once. */
+int fv_signals_borrow_any(void (*function)(int, siginfo_t *, void *), void (*give_back)(void));
 /* Somebody is about to set an action for it where we do not see it. */
 void fv_signals_return(int signal);
 /* The same while the application's action is to end by the signal, and at other times not. False: its action is another

@@ -42,6 +42,7 @@
 #include "trace/format_facts.h"
 #include "trace/format_functions.h"
 #include "trace/format_io.h"
+#include "trace/format_looks.h"
 #include "trace/format_samples.h"
 #include "trace/format_memory.h"
 #include "trace/format_sensors.h"
@@ -191,7 +192,13 @@ struct fv_file_header {
     uint64_t alive_ticks;   /* of the last clock sample of any thread, or sample of sensors: a sign of life of a process
                              * that is killed; 0: none */
     uint32_t refused_error; /* errno of the last piece of this file that could not be had; 0: none, or not known */
-    uint32_t pad;
+    uint32_t look_signal;   /* by which threads are asked where they are (LOOKS); 0: by none */
+    uint64_t look_answers;  /* so many have answered */
+    uint64_t watched_ns;    /* --hang-after: CLOCK_REALTIME of the last time that the process watched itself; 0: it does
+                             * not */
+    uint64_t progress_ns;   /* ... and when a call of MPI had ended since the time before */
+    uint64_t look_request;  /* [hex] which looks all ranks are to take: fv_look.look of the first; 0: none */
+    uint64_t look_done;     /* [hex] ... and which ones were taken last */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 
@@ -317,6 +324,7 @@ enum fv_chunk_type {
     FV_CHUNK_SENSOR_PLACE = 109,   /* [fv_sensor_place, process] where the thread that reads sensors may run */
     FV_CHUNK_REMARKS = 110, /* [fv_remark_record, process] what the process could not record, where no counter says
                              * so */
+    FV_CHUNK_LOOKS = 111,   /* [fv_look, process] where threads were when somebody looked */
 };
 
 struct fv_chunk_header {

@@ -51,6 +51,13 @@ int fv_view_text(const struct fv_profile *view, const struct fv_text_options *op
 /* Its first lines alone: how the run ended, the verdict, the findings. */
 int fv_view_first(const struct fv_profile *view, const struct fv_text_options *options, FILE *out);
 
+/* Where all threads are now (looks.h), and who waits for whom: as text, and as JSON, schema fvmpi-where-1. -FV_EIO:
+ * errno tells. */
+#define FV_WHERE_SCHEMA "fvmpi-where-1"
+int fv_view_where(const struct fv_profile *view, const struct fv_text_options *options, FILE *out);
+int fv_view_where_json(const struct fv_profile *view, FILE *out);
+int fv_view_where_schema(FILE *out);
+
 /* Of every table the rows of a function, of what it called, and of what is below it in a tree; as text, or as JSON: a
  * list of tables, each as fv_query_print() writes it. Is there such a row? -FV_EIO: errno tells. */
 bool fv_view_has_function(const struct fv_profile *view, const char *function);

@@ -18,7 +18,7 @@ check 'what fvmpi-run(1) shows with a value takes one in the next word' test -z 
 
 # The other commands: the options that --help lists have an entry each in the page, and the reverse.
 options_in() { grep -oE -- '--[a-z][a-z-]+' | sort -u; }
-for command in gather report diff stacks stat doctor record label live dump check selftest fvunify; do
+for command in gather report diff stacks stat doctor record label where live dump check selftest fvunify; do
     page=$source/share/man/fvmpi-$command.1
     tool=("$fvmpi" $command)
     if [ $command = fvunify ]; then

@@ -188,6 +188,7 @@ def main():
         document('scaling', 'fvmpi-scaling-1.md')
         document('doctor', 'fvmpi-doctor-1.md')
         document('stacks', 'fvmpi-stacks-1.md')
+        document('where', 'fvmpi-where-1.md')
     with tap.test('report --columns lists each table and its columns'):
         listed(schema)
     tap.done()

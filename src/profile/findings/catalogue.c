@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern fv_find_fn fv_find_no_processor, fv_find_noise, fv_find_late_ranks, fv_find_withheld_progress,
+extern fv_find_fn fv_find_hang, fv_find_no_processor, fv_find_noise, fv_find_late_ranks, fv_find_withheld_progress,
     fv_find_blocked_rank, fv_find_imbalance, fv_find_moving_imbalance, fv_find_slow_iterations,
     fv_find_growing_iterations, fv_find_instruction_balance, fv_find_small_messages, fv_find_polling,
     fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance, fv_find_rare_slow_calls,
@@ -16,6 +16,9 @@ extern fv_find_fn fv_find_no_processor, fv_find_noise, fv_find_late_ranks, fv_fi
 
 /* A row that depends on what others found stands behind them. */
 const struct fv_finding_def fv_finding_defs[] = {
+    { "hang", "Hang",
+      "The run hangs, or hung when it was killed: the rank that holds the others up, and where it is. Lost: not known.",
+      fv_find_hang, "looked_threads hang_causes hang_cycles hang_ranks" },
     { FV_FINDING_DISTURBED, "Noisy run",
       "Ranks were runnable but had no processor. Lost: the time that they, or other threads of theirs, were "
       "runnable, in MPI and outside.",

@@ -3,7 +3,7 @@
 #include "diff/diff_relations.h"
 #include "scaling/scaling_relations.h"
 #include "scaling/speedup_relations.h"
-#include "profile/relations.h"
+#include "profile/looks/looks_relations.h"
 #include "views/relations.h"
 #include "views/views.h"
 
@@ -33,6 +33,25 @@ int fv_view_json(const struct fv_profile *profile, enum fv_json_ranks ranks, FIL
 
     fv_tables_release(&tables);
     return err;
+}
+
+extern const struct fv_relation fv_hang_relation;
+static const struct fv_relation *const where_relations[] = { &fv_looks_relation, &fv_hang_relation, NULL };
+
+int fv_view_where_json(const struct fv_profile *profile, FILE *out)
+{
+    struct fv_tables tables;
+
+    fv_tables_init(&tables, profile);
+    int err = document(FV_WHERE_SCHEMA, where_relations, &tables, FV_JSON_RANKS_ALL, out);
+
+    fv_tables_release(&tables);
+    return err;
+}
+
+int fv_view_where_schema(FILE *out)
+{
+    return fv_json_schema(FV_WHERE_SCHEMA, "What fvmpi where --json FILE writes", where_relations, out);
 }
 
 int fv_diff_json(const struct fv_diff *diff, FILE *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text report: the order of its parts, and how efficient the run was. */
 #include "views/text/text.h"
+#include "profile/hang/hang.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -66,6 +67,7 @@ FV_TEXT_SECTION(efficiency)
     X(notes)           \
     X(unfinished)      \
     X(hang)            \
+    X(looks)           \
     X(thread_waits)    \
     X(efficiency)      \
     X(waiting)         \
@@ -90,6 +92,19 @@ int fv_view_first(const struct fv_profile *v, const struct fv_text_options *o, F
     const struct fv_page page = fv_text_page(o, out);
 
     fv_text_first(&page, v);
+    return fflush(out) || ferror(out) ? -FV_EIO : 0;
+}
+
+int fv_view_where(const struct fv_profile *v, const struct fv_text_options *o, FILE *out)
+{
+    const struct fv_page page = fv_text_page(o, out);
+    char text[1500];
+
+    if (fv_hang_headline(v->model, text, sizeof(text))[0])
+        fv_page_item(&page, FV_RED, 0, "%s", text);
+    fv_text_looks(&page, v);
+    fv_text_hang(&page, v);
+    fv_text_thread_waits(&page, v);
     return fflush(out) || ferror(out) ? -FV_EIO : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See numbers.h. */
-#include "monitor/numbers.h"
+#include "base/numbers.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The finding of a run that hangs, or hung when it was killed: which rank holds all up, and in which function. */
+#include "profile/findings/findings.h"
+#include "profile/hang/hang.h"
+#include "profile/looks/looks_tree.h"
+#include "profile/profile.h"
+#include "tool/words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A snapshot of ranks that were killed a moment after their last calls says nothing. */
+static bool is_sure(const struct fv_model *m)
+{
+    const struct fv_hang *h = m->hang;
+
+    return h && (h->mismatch_count || (h->cycle_count && h->cycles[0].lasting) ||
+                 ((h->cycle_count || h->cause_count) && (h->lasting || fv_model_looks(m)->request)));
+}
+
+/* Calls that can complete are no reason to hang. */
+static uint32_t culprit(const struct fv_hang *h)
+{
+    if (h->mismatch_count)
+        return h->mismatches[0].b;
+    if (h->cycle_count)
+        return h->cycles[0].length ? h->cycles[0].order[0] : FV_NONE;
+    return h->causes[0].state == FV_HANG_MATCHED || h->causes[0].state == FV_HANG_RECENT ? FV_NONE
+                                                                                         : h->causes[0].ranks[0];
+}
+
+/* Of a rank's main thread; FV_NONE: nobody looked at it. */
+static uint32_t end_of(const struct fv_look_tree *t, const struct fv_looks *l, uint32_t rank)
+{
+    for (uint32_t n = 0; n < t->count; n++)
+        for (uint32_t i = 0; i < t->nodes[n].ends; i++) {
+            const struct fv_looked *who = &l->items[t->ends[t->nodes[n].first_end + i]];
+
+            if (who->rank == rank && who->is_main)
+                return n;
+        }
+    return FV_NONE;
+}
+
+static bool say_look(const struct fv_profile *v, struct fv_finding *f, uint32_t rank, char *out, size_t bytes)
+{
+    struct fv_look_tree tree;
+    char path[1500];
+
+    fv_look_tree_init(&tree, v);
+    uint32_t node = end_of(&tree, fv_model_looks(v->model), rank);
+    bool is_known = node != FV_NONE && tree.nodes[node].parent != FV_NONE;
+    if (is_known) {
+        fv_words_add(out, bytes, ". It was in %s", fv_look_node_words(&tree, node, path, sizeof(path)));
+        for (; node != FV_NONE && !tree.nodes[node].file; node = tree.nodes[node].parent)
+            ;
+        if (node != FV_NONE) {
+            f->function = tree.nodes[node].function; /* the symbols', as the file's name */
+            f->file = tree.nodes[node].file;
+            f->line = tree.nodes[node].line;
+        }
+    }
+    fv_look_tree_release(&tree);
+    return is_known;
+}
+
+static void say_call(const struct fv_profile *v, struct fv_finding *f, uint32_t rank, char *out, size_t bytes)
+{
+    const struct fv_in_call_view *in = &v->model->ranks[rank].in_call;
+    char path[1200];
+    struct fv_frame frame;
+
+    if (!in->node)
+        return;
+    fv_words_add(out, bytes, ". %s %s", in->active ? "It is called in" : "The call was in",
+                 fv_path_words(v->symbols, in->node, 3, path, sizeof(path)));
+    if (!fv_path_first(v->symbols, in->node, &frame))
+        return;
+    f->function = frame.function;
+    f->file = frame.file;
+    f->line = frame.line;
+}
+
+FV_FINDING(hang)
+{
+    const struct fv_model *m = v->model;
+    char text[3000] = "", headline[1500], *at;
+
+    if (!is_sure(m))
+        return;
+    uint32_t rank = culprit(m->hang);
+    if (rank == FV_NONE)
+        return;
+    struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
+    fv_hang_headline(m, headline, sizeof(headline));
+    at = strstr(headline, ": ");
+    fv_words_add(text, sizeof(text), "%s", at ? at + 2 : headline);
+    finding->rank = rank;
+    if (!say_look(v, finding, rank, text, sizeof(text)))
+        say_call(v, finding, rank, text, sizeof(text));
+    fv_finding_say(f, finding, "%s", text);
+    if (m->ranks[rank].state == FV_RANK_RUNNING)
+        fv_finding_next(f, finding, "call paths of all threads, now: %s", FV_FINDING_COMMAND(m, "where"));
+    else if (fv_model_looks(m)->request)
+        fv_finding_next(f, finding, "all threads: %s", FV_FINDING_COMMAND(m, "report", "--table", "looked_threads"));
+    else
+        fv_finding_next(f, finding, "run it with fvmpi run --hang-after 60s, which records where all threads are");
+}

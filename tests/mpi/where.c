@@ -1,0 +1,177 @@
+/* Ranks that hang, each in its own way:   where all FIFO      of 8 ranks
+ *                                          where order         ranks call different collectives
+ *                                          where dead          the last one kills itself
+ *                                          where signal        the signal that fvmpi took is the program's, and one is
+ *                                                              blocked
+ *
+ * all: rank 2 reads from a FIFO that nobody writes to, 3 loops, 4 has two threads that wait for each other's mutex, 5
+ * stops itself, 6 waits in poll(), 7 for a message that nobody sends. */
+#include <mpi.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+static volatile double sum;
+
+__attribute__((noinline)) static void norm(void)
+{
+    double in = 1, out;
+
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    sum += out;
+}
+
+__attribute__((noinline)) static void load_mesh(const char *path)
+{
+    char text[16];
+    int fd = open(path, O_RDWR);
+
+    sum += (double)read(fd, text, sizeof(text));
+    close(fd);
+}
+
+__attribute__((noinline)) static void smooth(void)
+{
+    for (int i = 0; i < 1000; i++)
+        sum += i;
+}
+
+__attribute__((noinline)) static void restrict_grid(void)
+{
+    for (int i = 0; i < 1000; i++)
+        sum -= i;
+}
+
+__attribute__((noinline)) static void solve(void)
+{
+    for (;;) {
+        smooth();
+        restrict_grid();
+    }
+}
+
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+__attribute__((noinline)) static void *update(void *unused)
+{
+    pthread_mutex_lock(&second);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&first);
+    return unused;
+}
+
+__attribute__((noinline)) static void deadlock(void)
+{
+    pthread_t thread;
+
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&thread, NULL, update, NULL);
+    pthread_mutex_lock(&first);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&second);
+}
+
+__attribute__((noinline)) static void halt(void)
+{
+    raise(SIGSTOP);
+}
+
+__attribute__((noinline)) static void listen_long(void)
+{
+    struct pollfd nothing = { .fd = -1 };
+
+    sum += poll(&nothing, 1, 1000000);
+}
+
+__attribute__((noinline)) static void halo(void)
+{
+    char byte;
+
+    MPI_Recv(&byte, 1, MPI_CHAR, 0, 42, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    sum += byte;
+}
+
+/* Calls at places of their own: none is the last thing that a function does. */
+__attribute__((noinline)) static void all(const char *fifo)
+{
+    if (rank == 2)
+        load_mesh(fifo);
+    sum += 2;
+    if (rank == 3)
+        solve();
+    sum += 3;
+    if (rank == 4)
+        deadlock();
+    sum += 4;
+    if (rank == 5)
+        halt();
+    sum += 5;
+    if (rank == 6)
+        listen_long();
+    sum += 6;
+    if (rank == 7)
+        halo();
+    sum += 7;
+    norm();
+    sum += 8;
+}
+
+__attribute__((noinline)) static void order(void)
+{
+    int value = rank, result;
+
+    if (rank)
+        MPI_Reduce(&value, &result, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);
+    else
+        MPI_Bcast(&value, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    sum += 1;
+}
+
+static void on_signal(int number)
+{
+    sum += number;
+}
+
+/* Rank 1 wants all signals for itself, rank 2 blocks them. */
+__attribute__((noinline)) static void take_signals(void)
+{
+    sigset_t signals;
+
+    for (int i = SIGRTMIN; rank == 1 && i <= SIGRTMAX; i++)
+        signal(i, on_signal);
+    sigfillset(&signals);
+    if (rank == 2)
+        sigprocmask(SIG_BLOCK, &signals, NULL);
+    if (rank)
+        solve();
+    sum += 1;
+    norm();
+    sum += 2;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(argv[1], "all"))
+        all(argv[2]);
+    else if (!strcmp(argv[1], "order"))
+        order();
+    else if (!strcmp(argv[1], "signal"))
+        take_signals();
+    else if (rank == size - 1)
+        raise(SIGKILL);
+    else
+        norm();
+    MPI_Finalize();
+    return 0;
+}
