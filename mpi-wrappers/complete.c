@@ -142,12 +142,19 @@ static uint64_t received_bytes(const struct fv_request *r, const MPI_Status *sta
     return r->untold ? r->received : fv_status_bytes(status);
 }
 
+/* What stands in the trace for the communicator of a receive. Of what a matched probe found: 0, because the message was
+ * told there. */
+static uint32_t comm_of(const struct fv_request *r)
+{
+    return r->peer == FV_NO_PEER ? 0 : r->partitioned ? r->channels : fv_comm_number(r->comm);
+}
+
 /* Who sent what the status does not tell of is known if a rank and a tag were asked for; else nobody. */
 static void event_untold(struct fv_call *call, const struct fv_request *r, uint64_t bytes)
 {
     bool is_known = r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG;
 
-    fv_event(call, RECEIVED, r->number, fv_signed(is_known ? r->peer : FV_NO_PEER), fv_signed(r->tag), bytes);
+    fv_event_received(call, comm_of(r), r->number, is_known ? r->peer : FV_NO_PEER, r->tag, bytes);
 }
 
 /* For the trace: how operation r ended. */
@@ -158,11 +165,11 @@ static void event_ended(struct fv_call *call, const struct fv_request *r, const 
     else if (r->untold)
         event_untold(call, r, bytes);
     else if (is_cancelled(status))
-        fv_event(call, CANCELLED, r->number);
+        fv_event_cancelled(call, r->kind == FV_REQUEST_SEND, comm_of(r), r->number, r->peer, r->tag);
     else if (r->kind == FV_REQUEST_SEND)
         fv_event(call, SENT, r->number);
     else
-        fv_event(call, RECEIVED, r->number, fv_signed(status->MPI_SOURCE), fv_signed(status->MPI_TAG), bytes);
+        fv_event_received(call, comm_of(r), r->number, status->MPI_SOURCE, status->MPI_TAG, bytes);
 }
 
 /* An operation that failed is over where MPI took its request away, and where its message was too long:
@@ -183,7 +190,7 @@ static FV_COLD void settle_failed(struct fv_completion *c, const struct fv_reque
         if (r->kind == FV_REQUEST_COLLECTIVE)
             fv_event(c->call, DONE, r->number);
         else
-            fv_event(c->call, RECEIVED, r->number, fv_signed(source), fv_signed(tag), 0);
+            fv_event_received(c->call, comm_of(r), r->number, source, tag, 0);
         fv_event_failed(c->call, error);
     } else if (!over && gone) {
         fv_request_freed(r);

@@ -20,7 +20,7 @@ module fvmpi
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: fvmpi_section_begin, fvmpi_section_end, fvmpi_pause, fvmpi_resume, fvmpi_label
+  public :: fvmpi_section_begin, fvmpi_section_end, fvmpi_pause, fvmpi_resume, fvmpi_label, fvmpi_keep
 
   abstract interface
     subroutine section_function(name, number, level) bind(c)
@@ -49,7 +49,7 @@ module fvmpi
   integer, parameter :: unknown = 0, present_ = 1, absent = 2
   integer, volatile, save :: library = unknown
   procedure(section_function), pointer, save :: section_begin => null(), section_end => null()
-  procedure(label_function), pointer, save :: label => null()
+  procedure(label_function), pointer, save :: label => null(), keep => null()
   procedure(switch_function), pointer, save :: pause_ => null(), resume_ => null()
 
 contains
@@ -80,6 +80,14 @@ contains
     if (library == present_) call label(trim(text) // c_null_char)
   end subroutine
 
+  ! Copies what --trace-keep has kept so far. Trailing blanks of the reason do not count.
+  subroutine fvmpi_keep(why)
+    character(len=*), intent(in) :: why
+
+    if (library == unknown) call find()
+    if (library == present_ .and. associated(keep)) call keep(trim(why) // c_null_char)
+  end subroutine
+
   subroutine fvmpi_pause()
     if (library == unknown) call find()
     if (library == present_) call pause_()
@@ -91,7 +99,7 @@ contains
   end subroutine
 
   subroutine find()
-    type(c_funptr) :: found(5)
+    type(c_funptr) :: found(5), found_keep
 
     found = [function_named("fvmpi_section_begin_v1"), function_named("fvmpi_section_end_v1"), &
              function_named("fvmpi_pause"), function_named("fvmpi_resume"), &
@@ -103,6 +111,8 @@ contains
       call c_f_procpointer(found(3), pause_)
       call c_f_procpointer(found(4), resume_)
       call c_f_procpointer(found(5), label)
+      found_keep = function_named("fvmpi_keep_v1") ! older libraries have none
+      if (c_associated(found_keep)) call c_f_procpointer(found_keep, keep)
       library = present_
     else
       library = absent

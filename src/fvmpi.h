@@ -3,8 +3,8 @@
  *
  * Threads: each function may be called at any time from any thread, also before MPI_Init and after MPI_Finalize.
  * Errors: none is returned. A call that cannot be recorded does nothing, and the report counts it.
- * Linking: fvmpi_section_begin(), fvmpi_section_end() and fvmpi_label() need no library. Without fvmpi in the
- * process they do nothing; a section then costs a predicted branch. The other functions need -lfvmpi.
+ * Linking: fvmpi_section_begin(), fvmpi_section_end(), fvmpi_label() and fvmpi_keep() need no library. Without fvmpi in
+ * the process they do nothing; a section then costs a predicted branch. The other functions need -lfvmpi.
  *
  * fvmpi.hpp is for C++, fvmpi.f90 for Fortran. */
 #ifndef FVMPI_H
@@ -36,6 +36,14 @@ void fvmpi_resume(void);
  * marks this moment in the report, its page and the archive. `text` is copied, up to 4,000 bytes; NULL does nothing.
  * Use it for rare moments, because it takes a lock. Before MPI_Init it does nothing. It is defined below. */
 
+/* ---- what a trace has kept ----
+ *
+ *     fvmpi_keep("the residual grows");
+ *
+ * With --trace-keep, copies what this process has recorded so far to DIR/program-keep-N, in its Nth call, up to 16.
+ * `why` becomes a label. Let all ranks call it; the copy is an experiment. It takes the time to write the file. It is
+ * defined below. */
+
 /* ---- sections: parts of the program that are measured separately ----
  *
  *     fvmpi_section_begin("solve", 0, 0);
@@ -53,6 +61,7 @@ void fvmpi_resume(void);
 void fvmpi_section_begin_v1(const char *name, int number, int level) __attribute__((weak));
 void fvmpi_section_end_v1(const char *name, int number, int level) __attribute__((weak));
 void fvmpi_label_v1(const char *text) __attribute__((weak));
+void fvmpi_keep_v1(const char *why) __attribute__((weak));
 
 /* If code is not position-independent, the linker may decide for good that a weak function is absent. dlsym() finds it
  * if the library was preloaded. Static programs have no dlsym(), so there these functions do nothing. Each program and
@@ -103,6 +112,20 @@ FVMPI_INLINE_ void fvmpi_label(const char *text)
         label.function(text);
 }
 
+FVMPI_INLINE_ void fvmpi_keep(const char *why)
+{
+    union {
+        void *address;
+        void (*function)(const char *why);
+    } keep;
+
+    keep.function = fvmpi_keep_v1;
+    if (!keep.function && fvmpi_dlsym_)
+        keep.address = fvmpi_dlsym_(0, "fvmpi_keep_v1"); /* 0: RTLD_DEFAULT */
+    if (keep.function)
+        keep.function(why);
+}
+
 FVMPI_INLINE_ void fvmpi_section_begin(const char *name, int number, int level)
 {
     fvmpi_section_function *call = __atomic_load_n(&fvmpi_section_call_[0], __ATOMIC_RELAXED);
@@ -138,6 +161,7 @@ FVMPI_FUNCTION_ void fvmpi_section_find_end_(const char *name, int number, int l
 #define fvmpi_section_begin(name, number, level) ((void)(name), (void)(number), (void)(level))
 #define fvmpi_section_end(name, number, level)   ((void)(name), (void)(number), (void)(level))
 #define fvmpi_label(text)                        ((void)(text))
+#define fvmpi_keep(why)                          ((void)(why))
 #endif
 
 #ifdef __cplusplus

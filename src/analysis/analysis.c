@@ -62,6 +62,7 @@ static void open_ranks(struct collecting *c)
     c->replay = (struct fv_replay){ .defs = &m->defs,
                                     .clocks = &m->clocks,
                                     .calls = m->calls,
+                                    .views = c->a->rings.views,
                                     .progress = c->options->progress,
                                     .progress_context = c->options->progress_context };
     for (size_t i = 0; i < m->defs.function_count; i++)
@@ -241,6 +242,7 @@ static bool collect_all(struct fv_analysis *a, const struct fv_analysis_options 
     struct collecting c = { .a = a, .options = options, .match = fv_match_new(a->merge->defs.world_size) };
 
     fv_collect_init(&c.collect, a->merge, &a->sites, &a->groups, &a->steps, &a->tallies);
+    c.collect.partial = a->rings.any;
     bool good = collect(&c);
     fv_collect_release(&c.collect);
     fv_match_free(c.match);
@@ -310,6 +312,9 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     fv_sites_collect(&a->sites, m);
     fv_groups_init(&a->groups, &m->defs);
     fv_steps_init(&a->steps, m);
+    fv_rings_find(&a->rings, m, true);
+    for (size_t i = 0; a->rings.any && i < m->defs.rank_count; i++)
+        m->rings.views[i].judged_ns = a->rings.from_ns;
     bool good = has_few_sites(a) &&
                 fv_steps_create(&a->steps, m->transport, options->directory, STEPS_PART(options->memory)) &&
                 collect_all(a, options);
@@ -344,6 +349,7 @@ void fv_analysis_release(struct fv_analysis *a)
     fv_groups_release(&a->groups);
     fv_steps_release(&a->steps);
     fv_tallies_release(&a->tallies);
+    fv_rings_release(&a->rings);
     free(a->main_line);
     free(a->graph.path);
 }

@@ -258,6 +258,22 @@ static void put_run(struct writer *w, int64_t clock_error_ns)
     fv_json_end(w->json);
 }
 
+/* What of the run all ranks have kept, and so was analysed. */
+static void put_stretch(struct writer *w)
+{
+    const struct fv_merge *m = w->a->merge;
+    const int64_t length = fv_clocks_length(&m->clocks, &m->defs);
+
+    if (!w->a->rings.any) {
+        fv_json_null(w->json, "stretch");
+        return;
+    }
+    fv_json_object(w->json, "stretch");
+    put_seconds(w, "begin_s", w->a->rings.from_ns);
+    put_seconds(w, "end_s", (uint64_t)length);
+    fv_json_end(w->json);
+}
+
 static void put_ranks(struct writer *w)
 {
     fv_json_array(w->json, "ranks");
@@ -590,6 +606,7 @@ static void put_all(struct writer *w, int64_t clock_error_ns)
     fv_json_object(w->json, NULL);
     fv_json_string(w->json, "schema", "fvmpi-analysis-1");
     put_run(w, clock_error_ns);
+    put_stretch(w);
     put_ranks(w);
     put_all_kinds(w);
     put_sites(w);

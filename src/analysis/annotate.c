@@ -37,7 +37,8 @@ static const struct fv_step *next_call(struct fv_annotate *a, struct fv_annotate
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *record)
 {
     struct fv_annotate *a = (struct fv_annotate *)(void *)sink;
-    const struct fv_step *s = record->kind == FV_REC_LEAVE ? next_call(a, &a->threads[slot]) : NULL;
+    /* aux: it began before what was analysed (struct fv_ring_view) */
+    const struct fv_step *s = record->kind == FV_REC_LEAVE && !record->aux ? next_call(a, &a->threads[slot]) : NULL;
     uint64_t wait = s ? fv_step_wait(&a->analysis->steps, s) : 0;
     struct fv_record with;
 

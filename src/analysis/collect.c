@@ -55,8 +55,26 @@ static void end_program(struct fv_rank_collect *r, struct fv_call_thread *t, uin
     fv_collect_begin_step(r, t, ns, FV_NONE);
 }
 
+/* What ranks do together without a number: the n-th of one is the n-th of another, unless the first are gone. */
+static bool is_counted(const struct fv_rank_collect *r, const struct fv_record *m)
+{
+    switch ((enum fv_record_kind)m->kind) {
+    case FV_REC_RMA_COLL_END: return r->all->merge->defs.windows[m->ref].owner == FV_NOBODY;
+    case FV_REC_RMA_GROUP:
+    case FV_REC_RMA_LOCK: return true;
+    case FV_REC_IO_OPEN:
+    case FV_REC_IO_CLOSE: return r->all->merge->defs.handles[m->ref].owner == FV_NOBODY;
+    case FV_REC_IO_BEGIN: return m->op & FV_IO_COLLECTIVE;
+    default: return false;
+    }
+}
+
 static void put_of_window_or_file(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
 {
+    if (r->all->partial && is_counted(r, m)) {
+        r->all->unknown++;
+        return;
+    }
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_RMA_COLL_END: fv_collect_window(r, t, m); break;
     case FV_REC_RMA_GROUP: fv_collect_epoch(r, t, m); break;

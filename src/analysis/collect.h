@@ -72,7 +72,8 @@ struct fv_collect {
     uint32_t traced;            /* ranks with a trace */
     struct fv_item *items;      /* to be sent; taken by the caller */
     size_t count, room;
-    uint64_t unknown; /* messages whose peers are not known */
+    bool partial;     /* traces have lost their begins: what has no number cannot be counted */
+    uint64_t unknown; /* messages whose peers are not known, and what could not be counted */
 };
 
 void fv_collect_init(struct fv_collect *collect, const struct fv_merge *merge, const struct fv_sites *sites,

@@ -87,6 +87,16 @@ static const char *parse_size(const struct fv_option *option, const char *text, 
     return why ? why : check_range(option, value, field);
 }
 
+/* A size, or 0: none. */
+static const char *parse_keep(const struct fv_option *option, const char *text, void *field)
+{
+    if (strcmp(text, "0"))
+        return parse_size(option, text, field);
+    if (field)
+        *(uint64_t *)field = 0;
+    return NULL;
+}
+
 static const char *parse_number(const struct fv_option *option, const char *text, void *field)
 {
     uint64_t value;
@@ -390,6 +400,9 @@ const struct fv_option fv_option_table[] = {
     { .variable = "FVMPI_TRACE_MAX", .flag = "--trace-max", .argument = "SIZE", .value = "1G",
       .help = "largest size of the trace per process. At that size the trace ends and the profile continues",
       .parse = parse_size, .offset = FIELD(trace_max), .least = 65536, .most = SIZE_MOST },
+    { .variable = "FVMPI_TRACE_KEEP", .flag = "--trace-keep", .argument = "SIZE", .value = "0",
+      .help = "keep the newest SIZE (from 64K) of the trace per process, in place of its begin. Turns --trace on",
+      .parse = parse_keep, .offset = FIELD(trace_keep), .least = 65536, .most = SIZE_MOST },
     { .variable = "FVMPI_TRACE_ZSTD", .flag = "--trace-zstd", .argument = "LEVEL", .value = "0",
       .help = "compress the trace by libzstd while the program runs: 1 (fast) to 19; 0: not",
       .parse = parse_number, .offset = FIELD(trace_zstd), .most = 19 },
@@ -719,6 +732,7 @@ void fv_options_from_env(struct fv_options *out)
             option->parse(option, option->value, (char *)out + option->offset);
         read_variable(option, out, report);
     }
+    out->trace = out->trace || out->trace_keep;
     if (fv_has_more_rights()) {
         out->disable = true;
         if (report && fv_first_on_node("rights", "/"))

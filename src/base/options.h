@@ -43,6 +43,7 @@ struct fv_options {
     uint64_t depth;     /* frames of a call path; 0: all */
     uint64_t profile_max, collectives_max; /* bytes */
     uint64_t trace_max;                    /* bytes */
+    uint64_t trace_keep;                   /* bytes of the newest events; 0: the trace is no ring */
     uint64_t trace_zstd;                   /* level of compression; 0: none */
     bool trace, off_at_start, disable, quiet;
     bool container;        /* a node's rank files end up in one file */

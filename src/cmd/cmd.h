@@ -26,6 +26,7 @@ int fv_cmd_live(int argc, char **argv);
 int fv_cmd_view(int argc, char **argv);
 int fv_cmd_query(int argc, char **argv);
 int fv_cmd_where(int argc, char **argv);
+int fv_cmd_keep(int argc, char **argv);
 int fv_cmd_label(int argc, char **argv);
 int fv_cmd_gather(int argc, char **argv);
 int fv_cmd_check(int argc, char **argv);

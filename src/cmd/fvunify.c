@@ -322,6 +322,7 @@ static bool replay_all(struct fv_unify *r, struct fv_sink *end, struct fv_sink *
     const struct fv_replay replay = { .defs = &m->defs,
                                       .clocks = &m->clocks,
                                       .calls = m->calls,
+                                      .views = m->rings.views,
                                       .progress = progress_add,
                                       .progress_context = &r->progress };
     struct fv_sink *sink = end;
@@ -577,6 +578,7 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
                                                   .all = r->merge.event_bytes * (1 + r->options.analysis),
                                                   .begin_s = begin };
         fv_unify_say_problems(r);
+        good = !fv_transport_any(t, good && !fv_unify_may_read(r)) && good;
         good = good && fv_unify_has_traces(r) && take_output(r);
         r->incomplete = (good && !correct(r)) || r->incomplete;
         r->incomplete = (good && !analyse(r)) || r->incomplete;

@@ -27,6 +27,7 @@ static const struct {
     { "view", fv_cmd_view, "DIR|ARCHIVE.otf2", "show a trace in a browser, at any zoom" },
     { "live", fv_cmd_live, "[DIR] [EVENT...]", "show a running job and sensors of the machine in a browser" },
     { "where", fv_cmd_where, "DIR", "show where all threads of a running job are: call paths of all ranks" },
+    { "keep", fv_cmd_keep, "DIR", "copy what a running job has recorded so far" },
     { "label", fv_cmd_label, "TEXT [FIFO|DIR]", "add a label with the current time to a running recording" },
     { "doctor", fv_cmd_doctor, "[CHECK...]", "find and fix settings of this machine that make measurements vary" },
     { "mcp", fv_cmd_mcp, "DIR...", "answer an assistant about runs (Model Context Protocol)" },

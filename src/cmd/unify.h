@@ -52,6 +52,8 @@ bool fv_unify_archive_begin(const char *anchor, const char *directory);
 void fv_unify_say_problems(struct fv_unify *run);
 /* Are there any traces? Says where they are not. */
 bool fv_unify_has_traces(struct fv_unify *run);
+/* A ring that is being filled cannot be read more than once: says what to do. */
+bool fv_unify_may_read(const struct fv_unify *run);
 /* At the end, by the first process, whose counts are sums over all: what is missing in the archive, ... */
 void fv_unify_say_missing(struct fv_unify *run);
 /* ... and what is in it. */

@@ -86,6 +86,20 @@ bool fv_unify_has_traces(struct fv_unify *r)
     return without < d->rank_count;
 }
 
+bool fv_unify_may_read(const struct fv_unify *r)
+{
+    for (size_t i = 0; i < r->merge.file_count; i++) {
+        const struct fv_merge_file *f = &r->merge.files[i];
+
+        if (!fv_reader_header(f->reader)->trace_keep || !r->merge.defs.ranks[f->rank].runs)
+            continue;
+        fv_log("%s: still runs, and fills its trace again and again; copy it, and merge the copy: %s", f->name,
+               FV_COMMAND("fvmpi", "keep", r->options.directory));
+        return false;
+    }
+    return true;
+}
+
 static struct missing {
     uint64_t calls, instances, samples, of_threads, of_files, of_memory;
     uint32_t lacking, by_clone; /* ranks without some calls; of these, by a child's */
@@ -256,6 +270,22 @@ static void say_details(const struct fv_replay_stats *s, const char *where)
         fv_words_s(s->unfinished), (unsigned long long)s->open_calls, fv_words_s(s->open_calls));
 }
 
+/* What is kept of traces that are rings. */
+static void say_rings(const struct fv_unify *r, const char *where)
+{
+    const struct fv_rings *kept = &r->merge.rings;
+    const int64_t length = fv_clocks_length(&r->merge.clocks, &r->merge.defs);
+    char n[ARE];
+
+    if (!kept->any)
+        return;
+    fv_log("%s: --trace-keep has kept the last %.6f s of all ranks, from %.6f s on%s", where,
+           (double)(length - (int64_t)kept->from_ns) / 1e9, (double)kept->from_ns / 1e9,
+           r->analysed ? "; only these are analysed" : "");
+    if (r->stats.left_out)
+        fv_log("%s: %s left out: the other end is not kept", where, are(r->stats.left_out, "send or receive", "", n));
+}
+
 static bool any_has_mpi(const struct fv_defs *d)
 {
     for (size_t i = 0; i < d->rank_count; i++)
@@ -296,6 +326,7 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
                                                          : "was killed");
     if (r->options.verbose)
         say_details(s, where);
+    say_rings(r, where);
     say_instances(r, where);
     if (r->samples.told)
         fv_log("%s/traces.otf2: %llu sample%s of the CPU clock%s", where, (unsigned long long)r->samples.told,

@@ -31,3 +31,50 @@ const struct fv_chunk **fv_thread_chunks(const struct fv_reader *reader, uint32_
         qsort(out, *count, sizeof(*out), by_first);
     return out;
 }
+
+/* Of a thread what is first. A chunk may have been emptied when the process died. */
+static int by_thread(const void *a, const void *b)
+{
+    const struct fv_chunk *x = *(const struct fv_chunk *const *)a, *y = *(const struct fv_chunk *const *)b;
+
+    return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread) : by_first(a, b);
+}
+
+static const struct fv_chunk **event_chunks(const struct fv_reader *reader, size_t *count)
+{
+    size_t all, room = 0;
+    const struct fv_chunk *chunk = fv_reader_chunks(reader, &all), **out = NULL;
+
+    *count = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (chunk[i].type != FV_CHUNK_EVENTS || chunk[i].used < sizeof(struct fv_event_base))
+            continue;
+        out = fv_grow(out, &room, *count + 1, sizeof(*out));
+        out[(*count)++] = &chunk[i];
+    }
+    if (*count)
+        qsort(out, *count, sizeof(*out), by_thread);
+    return out;
+}
+
+uint64_t fv_ring_begin(const struct fv_reader *reader, uint64_t *lost)
+{
+    uint64_t latest = 0;
+    size_t count = 0;
+
+    *lost = 0;
+    if (!fv_reader_header(reader)->trace_keep)
+        return 0;
+    const struct fv_chunk **chunks = event_chunks(reader, &count);
+    for (size_t i = 0; i < count; i++) {
+        if ((i && chunks[i]->thread == chunks[i - 1]->thread) || !chunks[i]->first)
+            continue;
+        uint64_t begin = fv_reader_events(reader, chunks[i], NULL).begin;
+
+        *lost += chunks[i]->first;
+        if (!latest || (int64_t)(begin - latest) > 0)
+            latest = begin;
+    }
+    free(chunks);
+    return latest;
+}

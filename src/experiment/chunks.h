@@ -9,4 +9,8 @@
 const struct fv_chunk **fv_thread_chunks(const struct fv_reader *reader, uint32_t thread,
                                          bool (*is_wanted)(const struct fv_chunk *chunk), size_t *count);
 
+/* Of a trace that keeps its end, when its begin is gone: from these ticks on all threads are in it. 0: all is there.
+ * *lost: how many calls, and what stood between them, are gone. */
+uint64_t fv_ring_begin(const struct fv_reader *reader, uint64_t *lost);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See keys.h. */
 #include "experiment/keys.h"
+#include "experiment/chunks.h"
 #include "tool/vec.h"
 
 #include <string.h>
@@ -41,7 +42,9 @@ struct fv_file_identity fv_file_identity(const struct fv_reader *reader)
         memcpy(&t, p, sizeof(t));
         out.traced_calls += t.calls;
     }
-    uint64_t dropped = h->dropped[FV_DROP_EVENTS];
+    uint64_t lost, dropped = h->dropped[FV_DROP_EVENTS];
+    fv_ring_begin(reader, &lost);
+    dropped += lost;
     out.traced_calls -= dropped < out.traced_calls ? dropped : out.traced_calls;
     return out;
 }

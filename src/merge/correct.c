@@ -177,7 +177,9 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
 static void collect(struct collector *c)
 {
     struct fv_merge *m = c->merge;
-    const struct fv_replay replay = { .defs = &m->defs, .clocks = &m->clocks, .calls = m->calls };
+    const struct fv_replay replay = {
+        .defs = &m->defs, .clocks = &m->clocks, .calls = m->calls, .views = m->rings.views
+    };
     struct fv_sink sink = { .context = c, .open = open_location, .put = put, .close = close_location };
 
     c->count = 0;

@@ -235,7 +235,10 @@ bool fv_merge_unify(struct fv_merge *m, bool symbols, enum fv_merge_samples samp
     if (!fv_transport_any(t, !good))
         good = fv_lock_names_collect(&m->locks, m, symbols);
     fv_clocks_init(&m->clocks, &m->defs);
-    return !fv_transport_any(t, !good);
+    good = !fv_transport_any(t, !good);
+    if (good)
+        fv_rings_find(&m->rings, m, false);
+    return good;
 }
 
 void fv_merge_close(struct fv_merge *m)
@@ -251,6 +254,7 @@ void fv_merge_close(struct fv_merge *m)
     free(m->calling);
     fv_contexts_release(&m->contexts);
     fv_lock_names_release(&m->locks);
+    fv_rings_release(&m->rings);
     fv_clocks_release(&m->clocks);
     fv_defs_release(&m->defs);
     fv_problems_release(&m->problems);

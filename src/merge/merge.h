@@ -7,6 +7,7 @@
 #include "merge/calling.h"
 #include "merge/contexts.h"
 #include "merge/lock_names.h"
+#include "merge/rings.h"
 #include "merge/source.h"
 #include "merge/transport.h"
 
@@ -26,6 +27,7 @@ struct fv_merge {
     size_t file_count;
     struct fv_defs defs; /* of all ranks, in their final order */
     struct fv_clocks clocks;
+    struct fv_rings rings;           /* what is left of each trace that is a ring */
     struct fv_call_info *calls;      /* by function */
     uint32_t *context_of_node;       /* by call path, ... */
     uint32_t *function_of_node;      /* ... as in struct fv_contexts */

@@ -13,7 +13,7 @@
     X(PROGRAM_END)   /* id: exit status, or the code of MPI_Abort; op: 1 it is not known */                            \
     X(MEASURE)       /* op: 1 recording is on again, 0 off */                                                          \
     X(ENTER)         /* ref: function; context; id: ns of its LEAVE */                                                 \
-    X(LEAVE)         /* ref; if the call waited, op: kind of waiting, sent: its ns, id: location it waited for */      \
+    X(LEAVE)         /* ref; aux; if the call waited, op: kind of waiting, sent: its ns, id: location it waited for */ \
     X(SEND)          /* ref: communicator; peer, tag, sent */                                                          \
     X(RECEIVE)       /* ref, peer, tag, received; id of a matched one */                                               \
     X(ISEND)         /* ref, peer, tag, sent, id */                                                                    \
@@ -121,6 +121,8 @@ struct fv_record {
 
 /* aux of a collective operation: equal on all ranks that take part in it, which depend on each other as its op
  * says; FV_NONE (UINT32_MAX): they are not known. tag: 1 it is of neighbours in a topology alone. */
+
+/* aux of LEAVE: 1 the call began before what is analysed of traces that are rings. */
 
 /* aux of SECTION_LEAVE: number of the instance that ends; sent: ns of MPI in it, id: calls, received: bytes. 0: none
  * ends, or it was not recorded by itself. */

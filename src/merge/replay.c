@@ -183,6 +183,7 @@ static void choose_frame(struct fv_rank_replay *r, struct fv_stream *s)
 static void tell_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     switch (d->kind) {
+    case FV_EV_ORDER: fv_ring_order(r, s, d); return;
     case FV_EV_SEND:
     case FV_EV_ISEND:
     case FV_EV_IRECV:
@@ -195,11 +196,13 @@ static void tell_begin(struct fv_rank_replay *r, struct fv_stream *s, const stru
     case FV_EV_WRITE: fv_io_begin(r, s, d); break;
     default: break;
     }
+    s->order_comm = FV_NONE;
 }
 
 static void tell_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     switch (d->kind) {
+    case FV_EV_ORDER: fv_ring_order(r, s, d); return;
     case FV_EV_RECV:
     case FV_EV_RECEIVED:
     case FV_EV_MRECV:
@@ -222,6 +225,7 @@ static void tell_end(struct fv_rank_replay *r, struct fv_stream *s, const struct
     case FV_EV_SEEK: fv_io_end(r, s, d); break;
     default: break;
     }
+    s->order_comm = FV_NONE;
 }
 
 static inline void enter(struct fv_rank_replay *r, struct fv_stream *s, uint32_t function, uint32_t node)
@@ -259,6 +263,7 @@ static void tell_call(struct fv_rank_replay *r, struct fv_stream *s)
         return;
     }
     s->info = site->info;
+    s->function = site->function;
     s->begin = fv_rank_time(r, s, s->item.begin);
     s->begin = s->begin > s->now ? s->begin : s->now;
     s->end = s->until > s->begin ? s->until : s->begin;
@@ -266,7 +271,8 @@ static void tell_call(struct fv_rank_replay *r, struct fv_stream *s)
     enter(r, s, site->function, site->node);
     if (s->detail_count)
         tell_details(r, s);
-    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_LEAVE, .ref = site->function }, s->end);
+    bool is_judged = !r->view || !r->view->judged_ns || fv_rank_time(r, s, s->item.begin) >= r->view->judged_ns;
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_LEAVE, .ref = site->function, .aux = !is_judged }, s->end);
 }
 
 static void measure(struct fv_rank_replay *r, struct fv_stream *s, bool on, uint64_t time)
@@ -301,11 +307,34 @@ static void tell_counter(struct fv_rank_replay *r, struct fv_stream *s, uint64_t
 
 /* ---- items ---- */
 
+/* What came before is not told, and is no pause where all that is told begins later. */
+static void tell_ring_begin(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    if (r->view->begin_ticks) {
+        r->stats->before += s->missing;
+        s->missing = 0;
+    }
+    if (r->view->begin_ticks && !r->view->from_ns) {
+        measure(r, s, false, s->now);
+        measure(r, s, true, fv_rank_time(r, s, s->item.begin));
+    }
+    if (s->section_set)
+        tell_sections(r, s, s->section_set, fv_rank_time(r, s, s->item.begin));
+}
+
 static void tell(struct fv_rank_replay *r, struct fv_stream *s)
 {
+    if (r->view && fv_ring_is_before(r, s)) {
+        fv_ring_skip(r, s);
+        return;
+    }
+    if (r->view && !s->begun)
+        tell_ring_begin(r, s);
+    s->begun = true;
     if (s->missing) { /* where the file is damaged, nothing is known from the last call to this one */
         r->stats->lost += s->missing;
         s->missing = 0;
+        fv_pendings_release(&s->orders);
         measure(r, s, false, s->now);
         if (s->item.kind == FV_EV_CALL || fv_event_is_of_thread(s->item.kind))
             measure(r, s, true, fv_rank_time(r, s, s->item.begin));
@@ -389,7 +418,10 @@ static void begin_stream(struct fv_rank_replay *r, uint32_t slot)
     r->failed = !r->sink->open(r->sink, slot, r->locations[slot].location);
     if (r->failed)
         return;
+    s->order_comm = FV_NONE;
     s->now = fv_rank_time(r, s, r->rank->first_ticks);
+    if (r->view && r->view->from_ns > s->now)
+        s->now = r->view->from_ns;
     if (!slot)
         fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN, .ref = r->index }, s->now);
     fv_stream_open(r, s);
@@ -411,7 +443,8 @@ struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t r
                                   .sink = sink,
                                   .locations = locations,
                                   .stats = stats,
-                                  .line = &replay->clocks->lines[replay->clocks->of_rank[rank]] };
+                                  .line = &replay->clocks->lines[replay->clocks->of_rank[rank]],
+                                  .view = replay->views ? &replay->views[rank] : NULL };
     fv_threads_open(r);
     r->is_open = !fv_state_is_end(r->rank->state);
     r->streams = fv_xcalloc(r->rank->thread_count, sizeof(*r->streams));
@@ -458,6 +491,7 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
         r->failed = !r->sink->close(r->sink, s->slot) || r->failed;
     }
     fv_stream_release(s);
+    fv_pendings_release(&s->orders);
     free(s->functions);
     free(s->teams);
     free(s->works);

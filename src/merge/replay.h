@@ -19,12 +19,26 @@ struct fv_replay_stats {
     uint64_t no_begin;   /* completions whose beginning is not in the trace */
     uint64_t open_calls; /* calls that never returned */
     uint64_t unfinished; /* requests, at the end */
+    uint64_t before;     /* calls, and what stood between them, that a ring has lost: at most */
+    uint64_t left_out;   /* messages of rings whose other ends are not kept */
+};
+
+/* What is told of a rank whose trace is a ring (rings.h): what begins at these times or later. */
+struct fv_ring_view {
+    uint64_t begin_ticks; /* 0: all */
+    uint64_t from_ns;
+    uint64_t judged_ns;      /* calls that begin before are told to be without an analysis: aux of their LEAVE is 1 */
+    const uint8_t *left_out; /* a bit for each message, in the order in which they are told: it is not. NULL: none */
+    uint64_t messages;       /* bits */
+    bool numbered; /* tells the numbers of messages: fv_ring_number(), as `received` of sends, `sent` of receives, and
+                    * their place among those bits as `aux`. And what else rings.c asks for */
 };
 
 struct fv_replay {
     struct fv_defs *defs;
     const struct fv_clocks *clocks;
     const struct fv_call_info *calls;                /* by function */
+    const struct fv_ring_view *views;                /* by rank, as an index; NULL: no trace is a ring */
     void (*progress)(void *context, uint64_t bytes); /* NULL: none */
     void *progress_context;
 };

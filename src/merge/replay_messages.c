@@ -12,7 +12,7 @@ static bool may_go(const struct fv_rank_replay *r, const struct fv_pending *p)
 void fv_messages_began(struct fv_rank_replay *r, const struct fv_pending *p)
 {
     fv_pendings_add(&r->pending, p);
-    if (!may_go(r, p))
+    if (p->lost || !may_go(r, p))
         return;
     struct fv_pending *uses = fv_pendings_find(&r->uses, (uint64_t)p->ref + 1);
     if (uses)
@@ -49,62 +49,84 @@ static void begin_send(struct fv_rank_replay *r, struct fv_stream *s, const stru
     bool async = d->kind == FV_EV_ISEND;
     const uint64_t *f = d->field + async;
     uint32_t comm = fv_rank_comm(r, f[0]);
+    const bool takes = fv_ring_takes(r);
 
     if (comm == FV_NONE || (int64_t)f[1] < 0) {
         r->stats->no_comm += comm == FV_NONE;
         return;
     }
-    fv_rank_put(r, s,
-                &(struct fv_record){ .kind = async ? FV_REC_ISEND : FV_REC_SEND,
-                                     .ref = comm,
-                                     .peer = (uint32_t)f[1],
-                                     .tag = (uint32_t)f[2],
-                                     .sent = f[3],
-                                     .id = async ? d->field[0] : 0 },
-                s->begin);
+    const struct fv_pending p = { .number = async ? d->field[0] : 0,
+                                  .kind = FV_PENDING_SEND,
+                                  .ref = comm,
+                                  .peer = fv_ring_is_numbered(r) ? (uint32_t)f[1] : 0,
+                                  .tag = fv_ring_is_numbered(r) ? (uint32_t)f[2] : 0,
+                                  .lost = !takes };
+    if (takes)
+        fv_rank_put(r, s,
+                    &(struct fv_record){ .kind = async ? FV_REC_ISEND : FV_REC_SEND,
+                                         .ref = comm,
+                                         .peer = (uint32_t)f[1],
+                                         .tag = (uint32_t)f[2],
+                                         .sent = f[3],
+                                         .received = fv_ring_number(r, s, comm, f[1], f[2], true),
+                                         .aux = fv_ring_place(r),
+                                         .id = p.number },
+                    s->begin);
     if (async)
-        fv_messages_began(r, &(struct fv_pending){ .number = d->field[0], .kind = FV_PENDING_SEND, .ref = comm });
+        fv_messages_began(r, &p);
 }
 
 static void begin_receive(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     uint32_t comm = fv_rank_comm(r, d->field[1]);
 
+    const bool takes = fv_ring_takes(r), matched = d->kind == FV_EV_MATCHED;
+
     if (comm == FV_NONE) {
         r->stats->no_comm++;
         return;
     }
-    bool matched = d->kind == FV_EV_MATCHED;
     fv_messages_began(r, &(struct fv_pending){ .number = d->field[0],
                                                .ref = comm,
                                                .peer = (uint32_t)d->field[2],
                                                .tag = (uint32_t)d->field[3],
-                                               .kind = matched ? FV_PENDING_MATCHED : FV_PENDING_RECEIVE });
-    fv_rank_put(r, s,
-                &(struct fv_record){ .kind = matched ? FV_REC_MATCHED : FV_REC_IRECEIVE,
-                                     .ref = comm,
-                                     .peer = (uint32_t)d->field[2],
-                                     .tag = (uint32_t)d->field[3],
-                                     .id = d->field[0] },
-                s->begin);
+                                               .kind = matched ? FV_PENDING_MATCHED : FV_PENDING_RECEIVE,
+                                               .op = fv_ring_is_told_before(r, s),
+                                               .lost = !takes });
+    if (takes)
+        fv_rank_put(
+            r, s,
+            &(struct fv_record){ .kind = matched ? FV_REC_MATCHED : FV_REC_IRECEIVE,
+                                 .op = fv_ring_is_told_before(r, s),
+                                 .ref = comm,
+                                 .peer = (uint32_t)d->field[2],
+                                 .tag = (uint32_t)d->field[3],
+                                 .sent = matched ? fv_ring_number(r, s, comm, d->field[2], d->field[3], false) : 0,
+                                 .aux = fv_ring_place(r),
+                                 .id = d->field[0] },
+            s->begin);
 }
 
 static void end_receive(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     uint32_t comm = fv_rank_comm(r, d->field[0]);
+    const bool takes = fv_ring_takes(r);
 
     if (comm == FV_NONE || (int64_t)d->field[1] < 0) {
         r->stats->no_comm += comm == FV_NONE;
         return;
     }
-    fv_rank_put(r, s,
-                &(struct fv_record){ .kind = FV_REC_RECEIVE,
-                                     .ref = comm,
-                                     .peer = (uint32_t)d->field[1],
-                                     .tag = (uint32_t)d->field[2],
-                                     .error = d->error,
-                                     .received = d->field[3] },
-                s->end);
+    if (takes)
+        fv_rank_put(r, s,
+                    &(struct fv_record){ .kind = FV_REC_RECEIVE,
+                                         .ref = comm,
+                                         .peer = (uint32_t)d->field[1],
+                                         .tag = (uint32_t)d->field[2],
+                                         .error = d->error,
+                                         .received = d->field[3],
+                                         .sent = fv_ring_number(r, s, comm, d->field[1], d->field[2], false),
+                                         .aux = fv_ring_place(r) },
+                    s->end);
 }
 
 struct fv_pending *fv_messages_pending(struct fv_rank_replay *r, uint64_t number)
@@ -113,11 +135,16 @@ struct fv_pending *fv_messages_pending(struct fv_rank_replay *r, uint64_t number
 
     if (!p)
         r->stats->no_begin++;
-    return p;
+    if (!p || !p->lost)
+        return p;
+    fv_pendings_remove(&r->pending, p);
+    return NULL;
 }
 
 static void end_posted_receive(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
+    if (fv_ring_is_numbered(r))
+        fv_ring_end_of_lost(r, s, d);
     struct fv_pending *p = fv_messages_pending(r, d->field[0]);
 
     if (!p || p->kind != FV_PENDING_RECEIVE)
@@ -130,6 +157,7 @@ static void end_posted_receive(struct fv_rank_replay *r, struct fv_stream *s, co
         record.peer = (uint32_t)d->field[1];
         record.tag = (uint32_t)d->field[2];
         record.received = d->field[3];
+        record.sent = was.op ? 0 : fv_ring_number(r, s, was.ref, d->field[1], d->field[2], false);
         record.error = d->error;
     }
     fv_rank_put(r, s, &record, s->end);
@@ -155,8 +183,12 @@ static void end_matched(struct fv_rank_replay *r, struct fv_stream *s, const str
 
 static void end_request(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
+    if (d->kind == FV_EV_TESTED && fv_ring_is_lost(r, d->field[0]))
+        return;
     struct fv_pending *p = fv_messages_pending(r, d->field[0]);
 
+    if (d->kind == FV_EV_CANCELLED && fv_ring_is_numbered(r))
+        fv_ring_unsent(r, s, p);
     if (!p)
         return;
     const struct fv_pending was = *p;

@@ -53,13 +53,18 @@ struct fv_stream {
     size_t detail_count, detail_room;
     uint64_t detail_kinds; /* as bits */
     const struct fv_call_info *info;
-    uint64_t begin, end;    /* ns */
-    struct fv_record frame; /* the end of the collective operation around the details; kind COUNT: none */
-    uint64_t now;           /* of the last record */
-    uint32_t piece;         /* of the clock's line */
-    uint64_t section_set;   /* that is open */
-    bool off;               /* recording is off, or calls are lost */
-    uint32_t *functions;    /* that the compiler instrumented, which it is in: entries; FV_NONE: not known */
+    uint32_t function;
+    bool begun;          /* an item was told */
+    uint32_t order_comm; /* of the next detail: FV_NONE, or its number among its kind is `order` */
+    uint64_t order;
+    struct fv_pendings orders; /* by kind of message: the last number */
+    uint64_t begin, end;       /* ns */
+    struct fv_record frame;    /* the end of the collective operation around the details; kind COUNT: none */
+    uint64_t now;              /* of the last record */
+    uint32_t piece;            /* of the clock's line */
+    uint64_t section_set;      /* that is open */
+    bool off;                  /* recording is off, or calls are lost */
+    uint32_t *functions;       /* that the compiler instrumented, which it is in: entries; FV_NONE: not known */
     size_t function_count, function_room;
     struct fv_open_work *works;
     size_t work_count, work_room;
@@ -92,6 +97,8 @@ struct fv_rank_replay {
     struct fv_location_stats *locations;
     struct fv_replay_stats *stats;
     const struct fv_clock_line *line;
+    const struct fv_ring_view *view; /* NULL: the trace is no ring */
+    uint64_t messages;               /* met */
     struct fv_stream *streams;
     struct fv_heap next; /* of streams that have an item: by the end of it */
     struct fv_pendings pending;
@@ -163,6 +170,46 @@ static inline const struct fv_event *fv_stream_ahead(const struct fv_stream *s)
 /* Behind the last item: how many calls of MPI the thread has made that nothing tells of. */
 uint64_t fv_stream_missing_at_end(const struct fv_rank_replay *r, const struct fv_stream *s);
 void fv_stream_release(struct fv_stream *s);
+
+/* replay_ring.c: of a trace that is a ring. */
+/* The next message: is it told? */
+bool fv_ring_takes(struct fv_rank_replay *r);
+/* Of the message, among those of its communicator, peer, tag and direction, from 1; 0: it is not known, UNKNOWN: nor
+ * are those behind it. Only of a view that is numbered. */
+#define FV_RING_UNKNOWN UINT64_MAX
+uint64_t fv_ring_number(struct fv_rank_replay *r, struct fv_stream *s, uint32_t comm, uint64_t peer, uint64_t tag,
+                        bool sends);
+/* Of the detail behind it. */
+static inline void fv_ring_order(const struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
+{
+    s->order_comm = fv_rank_comm(r, d->field[0]);
+    s->order = d->field[1];
+}
+/* The present item begins before what is told. */
+bool fv_ring_is_before(const struct fv_rank_replay *r, struct fv_stream *s);
+/* Passes it by. */
+void fv_ring_skip(struct fv_rank_replay *r, struct fv_stream *s);
+/* The end of a receive whose beginning is not told. */
+void fv_ring_end_of_lost(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
+/* A send was taken back; p: NULL, what it was is not known. */
+void fv_ring_unsent(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *p);
+/* Of a message: that the call is MPI_Imrecv, so that its probe has told it. Only of a view that is numbered. */
+bool fv_ring_is_told_before(const struct fv_rank_replay *r, const struct fv_stream *s);
+static inline bool fv_ring_is_lost(struct fv_rank_replay *r, uint64_t request)
+{
+    const struct fv_pending *p = r->view ? fv_pendings_find(&r->pending, request) : NULL;
+
+    return p && p->lost;
+}
+/* Of the message that was taken last, among the bits. */
+static inline uint32_t fv_ring_place(const struct fv_rank_replay *r)
+{
+    return r->view && r->view->numbered ? (uint32_t)(r->messages - 1) : 0;
+}
+static inline bool fv_ring_is_numbered(const struct fv_rank_replay *r)
+{
+    return r->view && r->view->numbered;
+}
 
 /* replay_messages.c: what a call began, and what it ended. */
 void fv_messages_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);

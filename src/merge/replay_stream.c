@@ -142,7 +142,7 @@ uint64_t fv_stream_missing_at_end(const struct fv_rank_replay *r, const struct f
 {
     uint64_t known = s->mpi_calls + r->rank->dropped;
 
-    return !r->rank->runs && s->recorded > known + 1 ? s->recorded - known : 0;
+    return !r->rank->runs && r->rank->state != FV_STATE_CUT && s->recorded > known + 1 ? s->recorded - known : 0;
 }
 
 void fv_stream_release(struct fv_stream *s)

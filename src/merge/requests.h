@@ -21,6 +21,7 @@ struct fv_pending {
     uint32_t peer; /* root */
     uint32_t tag;
     uint8_t kind, op, neighbour;
+    bool lost; /* its beginning was not told: nor is its end */
 };
 
 struct fv_pendings {

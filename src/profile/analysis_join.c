@@ -359,6 +359,14 @@ static void take_over(struct join *j)
     take_totals(j);
 }
 
+static bool keeps_end(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (isfinite(m->ranks[i].trace_from_s))
+            return true;
+    return false;
+}
+
 void fv_build_analysed(struct fv_build *b, const struct fv_analysis_result *a)
 {
     struct fv_model *m = b->model;
@@ -382,7 +390,11 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysis_result *a)
     } else if (same) {
         m->causes.left_out = true;
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
-                       "the trace has %.0f %% of the MPI time only; its analysis is left out (raise FVMPI_TRACE_MAX)",
+                       keeps_end(m)
+                           ? "the trace keeps %.0f %% of the MPI time only, and its analysis is of that alone: "
+                             "see fvmpi report of the archive"
+                           : "the trace has %.0f %% of the MPI time only; its analysis is left out (raise "
+                             "FVMPI_TRACE_MAX)",
                        100 * coverage);
     } else
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,

@@ -251,6 +251,7 @@ struct fv_rank {
     bool traced;
     uint64_t process; /* struct fv_file_identity */
     uint64_t trace_calls, trace_bytes;
+    double trace_from_s;            /* the trace begins there, because it keeps its end alone; NAN: it has all */
     double trace_stop_s;            /* the trace ended there, before the run; NAN: it did not */
     unsigned thinned;               /* the wait log holds every 2^thinned-th call */
     struct fv_in_call_view in_call; /* of the main thread, or of the first that is in a call */

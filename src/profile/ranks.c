@@ -2,6 +2,7 @@
 /* Clocks, threads and states: who ran when, and what became of each rank. */
 #include "profile/build.h"
 #include "base/process.h"
+#include "experiment/chunks.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -450,9 +451,12 @@ static void set_trace(struct fv_build *b, uint32_t rank)
     r->process = identity.process;
     r->trace_calls = identity.traced_calls;
     note_barriers(b->model, file->header);
-    r->trace_stop_s = NAN;
+    r->trace_from_s = r->trace_stop_s = NAN;
     if (!r->traced)
         return;
+    uint64_t lost, begin = fv_ring_begin(file->reader, &lost);
+    if (begin)
+        r->trace_from_s = fv_build_time(b->model, rank, begin);
     for (size_t i = 0; i < chunks; i++)
         r->trace_bytes += fv_chunk_has_events(&chunk[i]) || chunk[i].type == FV_CHUNK_SITES ? chunk[i].used : 0;
     if (file->header->trace_stop_ticks)

@@ -345,6 +345,9 @@ static const struct fv_relation last_call = {
 static const struct fv_column_def trace_columns[] = {
     { "count", "calls", "", "MPI calls in the trace.", FV_FIELD(struct fv_rank, trace_calls) },
     { "bytes", "bytes", "bytes", "Size of the trace.", FV_FIELD(struct fv_rank, trace_bytes) },
+    { "from_s", "from", "s",
+      "When what --trace-keep has kept of the trace begins. Null: it is whole from the begin on.",
+      FV_FIELD(struct fv_rank, trace_from_s), .flags = FV_NULLABLE },
     { "stop_s", "stop", "s", "When the trace ended because its size limit was reached. Null: it did not.",
       FV_FIELD(struct fv_rank, trace_stop_s), .flags = FV_NULLABLE },
 };

@@ -49,6 +49,7 @@ struct state {
     size_t entry_count, entry_room;
     size_t most, most_halves, most_entries; /* of a rank */
     uint64_t halves_left_out;
+    bool ring; /* some rank's trace has lost its begin: which send a receive is of does not follow from their order */
 };
 
 /* Non-blocking receives, and messages that a matched probe took, by the file's number of their request. */
@@ -299,7 +300,8 @@ static void read_thread(struct reading *r)
     if (count)
         fv_build_event_sites(r->build, r->rank, r->thread, &r->sites);
     for (size_t i = 0; i < count; i++) {
-        if (i && chunks[i]->first == chunks[i - 1]->first) /* the same calls, compressed */
+        if (i && chunks[i]->first == chunks[i - 1]->first &&
+            chunks[i - 1]->used > sizeof(struct fv_event_base)) /* the same calls, compressed */
             continue;
         struct fv_event_cursor c = fv_reader_events(reader, chunks[i], &unpacked);
 
@@ -561,6 +563,7 @@ static void read_traced(struct fv_build *b, void *state, uint32_t rank)
 
     if (!s->most)
         return;
+    s->ring = s->ring || isfinite(of->trace_from_s);
     r.spans = fv_trace_spans_begin(b, rank, s->most / FV_TRACE_LAYERS + 1);
     for (uint32_t i = 0; i < of->threads; i++) {
         r.thread = b->model->threads[of->first_thread + i].id;
@@ -589,6 +592,10 @@ static void finish_traced(struct fv_build *b, void *state)
     struct fv_trace_excerpt *t = &b->model->excerpt;
     struct state *s = state;
 
+    if (s->ring) {
+        s->halves_left_out += s->sent.count + s->received.count;
+        s->sent.count = s->received.count = 0;
+    }
     match(b->model, t, &s->sent, &s->received, is_whole(b->model) && !s->halves_left_out);
     find_waits(b->model, s);
     if (t->message_count > b->traced_calls) {

@@ -5,6 +5,8 @@
  * and filled again: the trace does not stay in the application's memory. */
 #include "rt/layers.h"
 #include "rt/events.h"
+#include "rt/order.h"
+#include "rt/ring.h"
 #include "rt/tail.h"
 
 #include <errno.h>
@@ -21,6 +23,7 @@
 
 static uint64_t bytes_used; /* of all threads, against options.trace_max */
 static uint64_t request_numbers;
+static bool rehearsing; /* what is not to be counted */
 
 uint64_t fv_event_numbers(uint64_t count)
 {
@@ -75,13 +78,29 @@ static FV_COLD struct fv_chunk_header *new_chunk(struct fv_thread *t, enum fv_ch
                                                  size_t payload)
 {
     if (__atomic_add_fetch(&bytes_used, payload, __ATOMIC_RELAXED) > fv_rt.options.trace_max) {
-        stop(NULL);
+        if (!fv_rt.options.trace_keep)
+            stop(NULL);
         return NULL;
     }
     struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, type, t->id, first, payload);
     if (!chunk && fv_rt_here()) /* a child of vfork(), which has our memory, gets none */
         stop(fv_rt.writer.header->refused_error == EFBIG ? fv_writer_why(EFBIG) : "no room for it on the disk");
     return chunk;
+}
+
+#define POINTS_EACH 1024 /* of a ring, until those behind are half as dense */
+
+/* A ring goes round without end, its clock points must not: first one a second at most. */
+static bool wants_point(const struct fv_clock_point *point, uint64_t count)
+{
+    static int64_t next_ns;
+
+    if (!fv_rt.options.trace_keep)
+        return true;
+    if (point->monotonic_ns < next_ns)
+        return false;
+    next_ns = point->monotonic_ns + (INT64_C(1000000000) << (count / POINTS_EACH < 32 ? count / POINTS_EACH : 32));
+    return true;
 }
 
 /* A point of the clocks for each full chunk: the merge interpolates between them. */
@@ -93,7 +112,8 @@ static void add_clock_point(void)
 
     fv_clock_point(&point);
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
-    void *record = fv_tail_next(&tail, &kind, FV_NO_THREAD, sizeof(point), false);
+    void *record =
+        wants_point(&point, tail.count) ? fv_tail_next(&tail, &kind, FV_NO_THREAD, sizeof(point), false) : NULL;
     if (record) {
         memcpy(record, &point, sizeof(point));
         fv_tail_commit(&tail, sizeof(point));
@@ -146,9 +166,37 @@ static size_t next_size(const struct fv_events *e, size_t need)
     return size < need + LEAST ? fv_round_up(need + LEAST, FV_PAGE) : size;
 }
 
+/* Of a trace that keeps its end. What is open then is told again in each chunk, because those before it go. */
+static FV_COLD bool next_of_ring(struct fv_thread *t, size_t need)
+{
+    struct fv_events *e = &t->events;
+    const bool is_first = !e->chunk;
+    uint64_t begin = fv_ticks();
+    struct fv_chunk_header *chunk = fv_ring_next(t, need + LEAST);
+
+    if (!chunk) {
+        if (is_first && fv_rt_here())
+            stop("no room for it on the disk");
+        return false;
+    }
+    if (is_first)
+        e->last = fv_rt.writer.header->begin_ticks;
+    else
+        add_clock_point();
+    e->chunk = chunk;
+    e->first_request = __atomic_load_n(&request_numbers, __ATOMIC_RELAXED);
+    e->section_set = e->section_set ? UINT32_MAX : 0; /* no such set; 0: readers take it for granted */
+    begin_chunk(e);
+    t->record->cold_ticks += fv_ticks() - begin;
+    return true;
+}
+
 static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
 {
     struct fv_events *e = &t->events;
+
+    if (fv_rt.options.trace_keep)
+        return next_of_ring(t, need);
     size_t size = next_size(e, need);
     uint64_t begin = fv_ticks();
     if (e->chunk && e->chunk->bytes >= LAST_CHUNK && e->chunk->bytes >= need + LEAST && fv_pack_wanted() &&
@@ -250,15 +298,53 @@ static FV_COLD bool grow_details(struct fv_events *e, size_t need)
     return true;
 }
 
-void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field)
+static inline void add_detail(struct fv_events *e, unsigned kind, const uint64_t *field)
 {
-    struct fv_events *e = &call->thread->events;
-
     if (FV_UNLIKELY(e->details_size - e->details_used < FV_EVENT_MAX) &&
         !grow_details(e, e->details_used + FV_EVENT_MAX))
         return; /* no memory: the call is there without it */
     uint8_t *at = e->details + e->details_used;
     e->details_used += (size_t)(fv_put_event(at, (enum fv_event_kind)kind, field) - at);
+}
+
+static void tell_order(struct fv_events *e, unsigned kind, const uint64_t *field)
+{
+    uint64_t number;
+
+    if (!rehearsing && fv_order_of(e, kind, field, &number))
+        add_detail(e, FV_EV_ORDER, (const uint64_t[]){ field[kind == FV_EV_ISEND || kind == FV_EV_MATCHED], number });
+}
+
+void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field)
+{
+    struct fv_events *e = &call->thread->events;
+
+    if (FV_UNLIKELY(fv_rt.options.trace_keep))
+        tell_order(e, kind, field);
+    add_detail(e, kind, field);
+}
+
+void fv_event_received(struct fv_call *call, uint32_t comm, uint64_t request, int peer, int tag, uint64_t bytes)
+{
+    struct fv_events *e = &call->thread->events;
+    uint64_t number;
+
+    if (!call->trace)
+        return;
+    if (fv_rt.options.trace_keep && comm && peer >= 0 && fv_order_received(e, comm, request, peer, tag, &number))
+        add_detail(e, FV_EV_ORDER, (const uint64_t[]){ comm, number });
+    add_detail(e, FV_EV_RECEIVED, (const uint64_t[]){ request, fv_signed(peer), fv_signed(tag), bytes });
+}
+
+void fv_event_cancelled(struct fv_call *call, bool sends, uint32_t comm, uint64_t request, int peer, int tag)
+{
+    if (!call->trace)
+        return;
+    if (fv_rt.options.trace_keep && sends) {
+        fv_order_unsent(comm, peer, tag);
+        add_detail(&call->thread->events, FV_EV_ORDER, (const uint64_t[]){ comm, 0 });
+    }
+    add_detail(&call->thread->events, FV_EV_CANCELLED, &request);
 }
 
 /* Which are open could not be told when that changed. False: no room for what follows. */
@@ -440,6 +526,7 @@ bool fv_events_rehearse(struct fv_thread *t, bool begin)
 {
     struct fv_events *e = &t->events;
 
+    rehearsing = begin;
     if (begin) {
         struct fv_chunk_header *chunk = fv_memory_new(REHEARSAL);
 
@@ -467,6 +554,7 @@ static void start(struct fv_thread *self)
     (void)self;
     if (!fv_rt.options.trace)
         return;
+    fv_rt.writer.header->trace_keep = fv_rt.options.trace_keep;
     fv_pack_init();
     __atomic_store_n(&fv_rt.tracing, true, __ATOMIC_RELAXED);
 }

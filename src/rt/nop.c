@@ -57,6 +57,10 @@ bool fv_owner_remove(enum fv_owner_kind k, const struct fv_owner *known)
 
 bool fv_tracing(void) { return false; }
 void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field) { (void)call, (void)kind, (void)field; }
+void fv_event_received(struct fv_call *call, uint32_t comm, uint64_t request, int peer, int tag, uint64_t bytes)
+{ (void)call, (void)comm, (void)request, (void)peer, (void)tag, (void)bytes; }
+void fv_event_cancelled(struct fv_call *call, bool sends, uint32_t comm, uint64_t request, int peer, int tag)
+{ (void)call, (void)sends, (void)comm, (void)request, (void)peer, (void)tag; }
 uint64_t fv_event_numbers(uint64_t count) { return (void)count, 0; }
 uint32_t fv_event_window(uint32_t comm, uint64_t sequence) { return (void)comm, (void)sequence, 0; }
 uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name) { return (void)comm, (void)mode, (void)name, 0; }

@@ -16,7 +16,7 @@ static struct {
 
 void fv_pack_init(void)
 {
-    if (!fv_rt.options.trace_zstd)
+    if (!fv_rt.options.trace_zstd || fv_rt.options.trace_keep) /* chunks of a ring keep their sizes */
         return;
     void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
 

@@ -93,6 +93,10 @@ void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, u
     } while (0)
 #define fv_signed(value) ((uint64_t)(int64_t)(value))
 void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field);
+/* The same of a request that ended, on a communicator of that fv_comm_record.id (0: it is not to be counted): a message
+ * came (peer below 0: from nobody knows whom); or it was cancelled. */
+void fv_event_received(struct fv_call *call, uint32_t comm, uint64_t request, int peer, int tag, uint64_t bytes);
+void fv_event_cancelled(struct fv_call *call, bool sends, uint32_t comm, uint64_t request, int peer, int tag);
 /* Is there a trace in this process, now or later? Then all requests are followed. */
 bool fv_tracing(void);
 /* The first of `count` new request numbers; 0: there is no trace. */

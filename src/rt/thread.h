@@ -74,6 +74,9 @@ struct fv_events {
     uint64_t calls;                  /* written */
     uint32_t sites;                  /* written */
     uint32_t section_set;            /* written last */
+    uint64_t ring_offset;            /* of the chunk, in the file, if the trace is a ring, and: */
+    uint32_t turn;                   /* number of the use of a chunk; 0: none yet */
+    uint64_t first_request;          /* given before it */
     struct fv_packed_events *packed; /* room for a compressed chunk */
     size_t packed_room;
     uint8_t *details; /* of the call that is being recorded */

@@ -23,6 +23,12 @@ static const struct kind {
     [FV_LOG_SAMPLES] = { FV_CHUNK_SAMPLE_LOG, sizeof(struct fv_logged_sample) },
 };
 
+/* A ring has none: they would be those of the begin. */
+static bool is_wanted(void)
+{
+    return fv_rt.options.trace && !fv_rt.options.trace_keep;
+}
+
 static size_t room(const struct fv_trace_log *log, const struct kind *kind)
 {
     return log->chunk ? fv_chunk_room(log->chunk) / kind->bytes : 0;
@@ -37,7 +43,7 @@ static void prepare(struct fv_sampler *s, enum fv_log which, new_chunk_fn *new_c
     const struct kind *kind = &kinds[which];
     const size_t payload = (log->chunk ? CHUNK : FIRST) - sizeof(struct fv_chunk_header);
 
-    if (!fv_rt.options.trace || log->next || (log->chunk && fv_chunk_room(log->chunk) > log->chunk->bytes / 4) ||
+    if (!is_wanted() || log->next || (log->chunk && fv_chunk_room(log->chunk) > log->chunk->bytes / 4) ||
         !fv_events_reserve(payload))
         return;
     log->next = new_chunk(&fv_rt.writer, kind->type, s->thread->id, log->count + room(log, kind), payload);
@@ -86,7 +92,7 @@ void fv_instance_log_add(struct fv_sampler *s, const struct fv_live_instance *li
         .flags = live->in_window,
     };
 
-    if (!fv_rt.options.trace)
+    if (!is_wanted())
         return;
     if (!add(s, FV_LOG_INSTANCES, &record))
         s->record->log_lost++;
@@ -102,6 +108,6 @@ void fv_sample_log_add(struct fv_sampler *s, uint32_t path, uint64_t ticks, uint
         .cpu_ns = cpu_ns < UINT32_MAX ? (uint32_t)cpu_ns : UINT32_MAX,
     };
 
-    if (fv_rt.options.trace && !add(s, FV_LOG_SAMPLES, &record))
+    if (is_wanted() && !add(s, FV_LOG_SAMPLES, &record))
         s->record->samples_lost++;
 }

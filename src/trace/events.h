@@ -35,6 +35,8 @@
  *     window   fv_window_record.id                   file   fv_file_record.id
  *     function fv_function_record.id of the *_init call
  *
+ *     number   of an ORDER: see below
+ *
  *     sequence number of the thread's creation in the process, from 1
  *     object   fv_sync_object.id; 0: it had no room for one
  *     order    of the acquisitions of a lock that are in the trace, from 1, over all threads; the release has that of
@@ -57,6 +59,11 @@
  *
  * Of MEMORY: function enum fv_memory_function, path fv_path_record.id; bytes allocated, freed + 1, 0: none, or it
  * failed.
+ *
+ * ORDER is in a trace that is a ring (fv_file_header.trace_keep), before the SEND, ISEND, RECV, RECEIVED or MATCHED
+ * whose place it tells: `number` counts, from 1, the messages of the same communicator, other rank, tag and direction,
+ * those received in the order of completion. It stands before the first of them in each chunk, the others follow on;
+ * and before a RECEIVED that was posted in an earlier chunk. 0: the place is not known, from here on.
  *
  * What was posted or made while recording was paused has no event: requests that nothing began may end, and
  * windows and files that nothing made are in their tables.
@@ -175,7 +182,8 @@ enum fv_event_outcome {
     X(COUNTER, "counter", 3, 0, "gap", "event",                                                                    \
       "count") /* where a section begins or ends: of COUNTER_EVENTS, from 0; \
                 * since the thread began */                                     \
-    X(MEMORY, "memory", 6, 0, "gap", "duration", "path", "function", "bytes", "freed")
+    X(MEMORY, "memory", 6, 0, "gap", "duration", "path", "function", "bytes", "freed")                             \
+    X(ORDER, "order", 2, 0, "comm", "number") /* of the message of the detail behind it */
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
@@ -188,7 +196,8 @@ enum fv_event_kind {
 /* Stands by itself between calls, at a time of its own, and counts in the chunk's `first`? */
 static inline bool fv_event_is_of_thread(unsigned kind)
 {
-    return (kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_SECTIONS) || kind >= FV_EV_FUNCTION_ENTER;
+    return (kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_SECTIONS) ||
+           (kind >= FV_EV_FUNCTION_ENTER && kind != FV_EV_ORDER);
 }
 
 /* Of those: does it last? Its first fields are gap and duration. */

@@ -58,6 +58,7 @@
 /* what one thread writes is not in the cache lines of another's, nor in the pair of them that is fetched together */
 #define FV_CHUNK_ALIGN UINT64_C(128)
 #define FV_CHUNK_MAGIC UINT32_C(0x4b435646) /* "FVCK" */
+#define FV_CHUNK_FREE  UINT32_C(0x46435646) /* "FVCF": of a ring, between two uses: its bytes are passed by */
 
 /* A tick count with the wall clock beside it, read together. */
 struct fv_clock_point {
@@ -199,6 +200,8 @@ struct fv_file_header {
     uint64_t progress_ns;   /* ... and when a call of MPI had ended since the time before */
     uint64_t look_request;  /* [hex] which looks all ranks are to take: fv_look.look of the first; 0: none */
     uint64_t look_done;     /* [hex] ... and which ones were taken last */
+    uint64_t trace_keep; /* [bytes] the trace is a ring of chunks, about so large, of the newest events; 0: it is none
+                          */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 
@@ -335,9 +338,10 @@ struct fv_chunk_header {
     uint64_t used;    /* [bytes] of whole records behind this header */
     uint32_t thread;  /* index of the owner (fv_thread_record.id); ~0: the process */
     uint32_t pad;
-    uint64_t first; /* index of the chunk's first record among its type and thread (fixed-size types) */
-    uint64_t check; /* [hex] fv_chunk_check(): of the fields above but `used` */
-    uint64_t reserved[2];
+    uint64_t first;   /* index of the chunk's first record among its type and thread (fixed-size types) */
+    uint64_t check;   /* [hex] fv_chunk_check(): of the fields above but `used` */
+    uint64_t inverse; /* [hex] of a chunk of a ring: ~bytes, which holds while its magic is FV_CHUNK_FREE */
+    uint64_t reserved;
 };
 _Static_assert(sizeof(struct fv_chunk_header) == 64, "on-disk size");
 
@@ -352,6 +356,13 @@ static inline uint64_t fv_chunk_check(const struct fv_chunk_header *c)
     for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
         hash = (hash ^ words[i]) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+/* Of a ring, while nothing in it is valid? */
+static inline bool fv_chunk_is_free(const struct fv_chunk_header *c)
+{
+    return c->magic == FV_CHUNK_FREE && c->inverse == ~c->bytes && c->bytes >= sizeof(*c) &&
+           c->bytes % FV_CHUNK_ALIGN == 0;
 }
 
 /* A loaded ELF object. Addresses of call paths are stored as (module, address - bias), which is the

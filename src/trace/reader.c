@@ -149,6 +149,15 @@ static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk
            out->bytes % FV_CHUNK_ALIGN == 0;
 }
 
+/* One of a ring, between two uses. */
+static bool is_free_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk_header *out)
+{
+    if (offset > r->bytes || r->bytes - offset < sizeof(*out))
+        return false;
+    memcpy(out, r->data + offset, sizeof(*out));
+    return fv_chunk_is_free(out) && out->bytes <= r->bytes - offset;
+}
+
 static bool variable_record_ok(const struct fv_chunk_kind *kind, const uint8_t *record, uint64_t bytes)
 {
     const struct fv_neighbours *n = (const void *)record;
@@ -241,7 +250,7 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
 /* The next chunk at or after `offset`; the file's end if there is none. There is none in a hole. */
 static uint64_t resync(const struct fv_reader *r, uint64_t offset, struct fv_chunk_header *out)
 {
-    while (offset < r->bytes && !chunk_at(r, offset, out)) {
+    while (offset < r->bytes && !chunk_at(r, offset, out) && !is_free_at(r, offset, out)) {
         offset += FV_CHUNK_ALIGN;
         if (r->sparse < 0 || offset % FV_PAGE)
             continue;
@@ -271,6 +280,10 @@ static void walk(struct fv_reader *r)
     struct fv_chunk_header c;
 
     while (offset < r->bytes) {
+        if (is_free_at(r, offset, &c)) {
+            offset += c.bytes;
+            continue;
+        }
         if (!chunk_at(r, offset, &c) && is_unused(r, offset, &end)) {
             offset = end;
             continue;
@@ -284,6 +297,8 @@ static void walk(struct fv_reader *r)
             offset = next;
             if (offset >= r->bytes)
                 break;
+            if (c.magic == FV_CHUNK_FREE)
+                continue;
         }
         take_chunk(r, offset, &c);
         if (c.bytes > r->bytes - offset) {

@@ -41,6 +41,14 @@ static uint64_t before_offset(uint64_t offset)
     return offset & ((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 }
 
+static void *map_at(int fd, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t before = before_offset(offset); /* where pages are larger than ours, as on many AArch64 */
+    char *map = fv_map_pages(before + bytes, MAP_SHARED, fd, (off_t)(offset - before));
+
+    return map == MAP_FAILED ? NULL : map + before;
+}
+
 static void *map_new(int fd, uint64_t offset, uint64_t bytes)
 {
     if (over_file_limit(offset + bytes)) {
@@ -53,9 +61,7 @@ static void *map_new(int fd, uint64_t offset, uint64_t bytes)
         errno = err;
         return NULL;
     }
-    const uint64_t before = before_offset(offset); /* where pages are larger than ours, as on many AArch64 */
-    char *map = fv_map_pages(before + bytes, MAP_SHARED, fd, (off_t)(offset - before));
-    return map == MAP_FAILED ? NULL : map + before;
+    return map_at(fd, offset, bytes);
 }
 
 int fv_writer_open(struct fv_writer *writer, int folder, const char *name, const char *path)
@@ -295,6 +301,52 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
     fv_unlock(&writer->lock);
     fv_scope_leave(&scope);
     return chunk;
+}
+
+struct fv_chunk_header *fv_writer_ring_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                             uint64_t first, uint64_t bytes, uint64_t *offset)
+{
+    if (!worth_trying(writer, bytes))
+        return NULL;
+    struct fv_scope scope = fv_scope_enter();
+    fv_lock(&writer->lock);
+    *offset = writer->end; /* more than half a page: it shares none */
+    struct fv_chunk_header *chunk = add_chunk(writer, type, thread, first, bytes);
+    if (chunk)
+        chunk->inverse = ~chunk->bytes;
+    fv_unlock(&writer->lock);
+    fv_scope_leave(&scope);
+    return chunk;
+}
+
+struct fv_chunk_header *fv_writer_map_chunk(struct fv_writer *writer, uint64_t offset, uint64_t bytes)
+{
+    struct fv_scope scope = fv_scope_enter();
+    fv_lock(&writer->lock);
+    struct fv_chunk_header *chunk = writer->header && !writer->lost && !is_anothers(writer) && still_open(writer)
+                                        ? map_at(writer->fd, offset, bytes)
+                                        : NULL;
+    fv_unlock(&writer->lock);
+    fv_scope_leave(&scope);
+    return chunk;
+}
+
+void fv_writer_empty(struct fv_chunk_header *chunk)
+{
+    __atomic_store_n(&chunk->magic, FV_CHUNK_FREE, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* before anything in it changes */
+    __atomic_store_n(&chunk->used, 0, __ATOMIC_RELAXED);
+}
+
+void fv_writer_fill_again(struct fv_chunk_header *chunk, uint32_t thread, uint64_t first)
+{
+    struct fv_chunk_header as = *chunk;
+
+    as.magic = FV_CHUNK_MAGIC;
+    as.thread = chunk->thread = thread;
+    as.first = chunk->first = first;
+    chunk->check = fv_chunk_check(&as);
+    __atomic_store_n(&chunk->magic, FV_CHUNK_MAGIC, __ATOMIC_RELEASE);
 }
 
 struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,

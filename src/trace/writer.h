@@ -45,7 +45,18 @@ int fv_writer_open(struct fv_writer *writer, int folder, const char *name, const
 struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                         uint64_t first, size_t payload);
 
-/* The same for a signal handler: NULL, too, if the file is being worked on. */
+/* A chunk of whole pages that can be used again, for a ring: *offset, in the file, is what fv_writer_map_chunk()
+ * takes. */
+struct fv_chunk_header *fv_writer_ring_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                             uint64_t first, uint64_t bytes, uint64_t *offset);
+/* Maps it again after fv_writer_release(). NULL: that failed. */
+struct fv_chunk_header *fv_writer_map_chunk(struct fv_writer *writer, uint64_t offset, uint64_t bytes);
+/* What is in it is no part of the file any more, ... */
+void fv_writer_empty(struct fv_chunk_header *chunk);
+/* ... and then it is one of that thread. Where the process dies in between, readers pass it by. */
+void fv_writer_fill_again(struct fv_chunk_header *chunk, uint32_t thread, uint64_t first);
+
+/* The same as fv_writer_chunk() for a signal handler: NULL, too, if the file is being worked on. */
 struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                             uint64_t first, size_t payload);
 

@@ -46,10 +46,10 @@ static void put_overhead(const struct fv_page *p, const struct fv_model *m)
 
 static void put_trace(const struct fv_page *p, const struct fv_model *m)
 {
-    char count[FV_WORD], bytes[FV_WORD], stop[FV_WORD], early[100] = "";
+    char count[FV_WORD], bytes[FV_WORD], stop[FV_WORD], from[FV_WORD], early[100] = "";
     bool analysed = m->causes.source == FV_CAUSES_TRACE || m->causes.left_out;
     uint64_t calls = 0, size = 0;
-    double first_stop = INFINITY;
+    double first_stop = INFINITY, from_s = -INFINITY, end_s = 0;
     unsigned ranks = 0, stopped = 0;
 
     for (size_t i = 0; i < m->rank_count; i++) {
@@ -60,9 +60,14 @@ static void put_trace(const struct fv_page *p, const struct fv_model *m)
         size += r->trace_bytes;
         stopped += r->trace_stop_s >= 0;
         first_stop = r->trace_stop_s < first_stop ? r->trace_stop_s : first_stop;
+        from_s = r->trace_from_s > from_s ? r->trace_from_s : from_s;
+        end_s = r->end_s > end_s ? r->end_s : end_s;
     }
     if (!ranks)
         return;
+    if (isfinite(from_s))
+        snprintf(early, sizeof(early), "; of all ranks it has the last %s, from %s on",
+                 fv_words_seconds(end_s > from_s ? end_s - from_s : 0, stop), fv_words_seconds(from_s, from));
     if (stopped)
         snprintf(early, sizeof(early), "; ends early on %u rank%s, first after %s", stopped, fv_words_s(stopped),
                  fv_words_seconds(first_stop, stop));

@@ -82,7 +82,7 @@ static void put_place(const struct fv_page *p, const struct fv_profile *v, const
     if (v->model->program_count > 1)
         fprintf(p->out, " (%s)", fv_words_clean(v->model->programs[r->program].label, clean, sizeof(clean)));
     if (r->state == FV_RANK_CUT) {
-        fputs(": the archive does not have all of its events\n", p->out);
+        fputs(": what is here ends before its run did\n", p->out);
         return;
     }
     if (r->aborted)

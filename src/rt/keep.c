@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fvmpi_keep(): a copy of the rank file as it is now, in a directory of its own. The n-th call of each rank goes to the
+ * same one, DIR/program-keep-N, so that ranks which call it together are kept together. Meanwhile no chunk of the ring
+ * is filled again: other threads that need one wait. */
+#include "base/experiment.h"
+#include "rt/labels.h"
+#include "rt/remarks.h"
+#include "rt/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOST  16 /* copies of a process: a long run must not fill the disk */
+#define PIECE (UINT32_C(1) << 16)
+
+static unsigned kept;
+
+/* The experiment's directory, and the file's name in it, which may begin with a folder. */
+static void split(char directory[4096], const char **name)
+{
+    memcpy(directory, fv_rt.writer.path, sizeof(fv_rt.writer.path));
+    char *base = directory + (fv_base_name(directory) - directory);
+    if (base > directory)
+        base[-1] = '\0';
+    *name = base;
+    char *folder = directory + (fv_base_name(directory) - directory);
+    if (base > directory && folder > directory && fv_experiment_is_rank_folder(folder)) {
+        base[-1] = '/';
+        folder[-1] = '\0';
+        *name = folder;
+    }
+}
+
+static bool make_directory(const char *path)
+{
+    return !mkdir(path, fv_rt.options.share ? 0777 : 0700) || errno == EEXIST;
+}
+
+/* Makes what is above the copy. */
+static int make_copy(unsigned number, char path[4200])
+{
+    char directory[4096];
+    const char *name;
+
+    split(directory, &name);
+    snprintf(path, 4200, "%s/program-keep-%u", directory, number);
+    bool good = make_directory(path);
+    const size_t length = strlen(path);
+    const char *slash = strchr(name, '/');
+    if (good && slash) {
+        snprintf(path + length, 4200 - length, "/%.*s", (int)(slash - name), name);
+        good = make_directory(path);
+    }
+    snprintf(path + length, 4200 - length, "/%s", name);
+    return good ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, fv_rt.options.share ? 0666 : 0600)
+                : -1;
+}
+
+/* The header comes last: of its process, which goes on, the copy does not know the end. */
+static bool copy_bytes(int from, int to, char *piece, uint64_t end)
+{
+    struct fv_file_header *h = (struct fv_file_header *)(void *)piece;
+
+    for (uint64_t at = FV_PAGE, next; at < end; at = next) {
+        const size_t bytes = end - at < PIECE ? (size_t)(end - at) : PIECE;
+
+        next = at + bytes;
+        if (pread(from, piece, bytes, (off_t)at) != (ssize_t)bytes ||
+            pwrite(to, piece, bytes, (off_t)at) != (ssize_t)bytes)
+            return false;
+    }
+    if (pread(from, piece, FV_PAGE, 0) != (ssize_t)FV_PAGE)
+        return false;
+    h->state = FV_STATE_CUT;
+    h->file_bytes = end;
+    return pwrite(to, piece, FV_PAGE, 0) == (ssize_t)FV_PAGE;
+}
+
+/* errno; 0: it is there. */
+static int copy(unsigned number)
+{
+    char path[4200], *piece = fv_memory_new(PIECE);
+    int from = open(fv_rt.writer.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), to = from < 0 ? -1 : make_copy(number, path);
+    const uint64_t held = fv_ring_hold(), end = __atomic_load_n(&fv_rt.writer.header->file_bytes, __ATOMIC_ACQUIRE);
+    bool good = piece && to >= 0 && copy_bytes(from, to, piece, end);
+    const int why = good ? 0 : errno ? errno : ENOMEM;
+
+    fv_ring_let_go(held);
+    if (!good && to >= 0)
+        unlink(path);
+    if (to >= 0)
+        close(to);
+    if (from >= 0)
+        close(from);
+    if (piece)
+        fv_memory_free(piece, PIECE);
+    return why;
+}
+
+FV_PUBLIC void fvmpi_keep_v1(const char *why)
+{
+    char text[FV_LABEL_MOST];
+
+    if (!fv_rt_here() || !fv_rt.options.trace_keep || !fv_rt.writer.header)
+        return;
+    const unsigned number = __atomic_add_fetch(&kept, 1, __ATOMIC_RELAXED);
+    if (number > MOST) {
+        fv_remark(number == MOST + 1 && fv_rt.world_rank == 0,
+                  "fvmpi_keep(): only the first 16 calls of a process make a copy");
+        return;
+    }
+    snprintf(text, sizeof(text), "fvmpi_keep %u: %.1000s", number, why ? why : "");
+    fv_label(text, strlen(text), FV_LABEL_PROGRAM);
+    struct fv_scope scope = fv_scope_enter();
+    const int error = copy(number);
+    if (error)
+        fv_remark(true, "fvmpi_keep(): copy %u: %s", number, strerror(error));
+    fv_scope_leave(&scope);
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matches an archive's messages as readers do, by their order: sends as they were begun, receives as they were posted.
+
+    otf2_pairs.py traces.otf2...
+
+A line an archive: its pairs, as "length of the send:length of the receive"; one length of what has no other side.
+"""
+import collections
+import itertools
+import sys
+
+import otf2
+from otf2.enums import LocationGroupType
+from otf2.events import MpiIrecv, MpiIrecvRequest, MpiIsend, MpiRecv, MpiSend
+
+
+def main(path):
+    kinds = collections.defaultdict(lambda: ([], []))
+    with otf2.reader.open(path) as trace:
+        groups = [g for g in trace.definitions.location_groups if g.location_group_type == LocationGroupType.PROCESS]
+        rank_of = {g: int(g.name.split()[-1]) for g in groups}
+        posted, number = {}, itertools.count()
+        for location, event in trace.events:
+            kind = type(event)
+            if location.group not in rank_of:
+                continue
+            rank = rank_of[location.group]
+            if kind is MpiIrecvRequest:
+                posted[rank, event.request_id] = next(number)
+            elif kind in (MpiSend, MpiIsend):
+                key = event.communicator, rank, event.receiver, event.msg_tag
+                kinds[key][0].append((next(number), event.msg_length))
+            elif kind in (MpiRecv, MpiIrecv):
+                key = event.communicator, event.sender, rank, event.msg_tag
+                at = next(number) if kind is MpiRecv else posted.pop((rank, event.request_id))
+                kinds[key][1].append((at, event.msg_length))
+    pairs = itertools.chain(*(itertools.zip_longest(sends, sorted(got)) for sends, got in kinds.values()))
+    print(*(':'.join(str(side[1]) for side in pair if side) for pair in pairs))
+
+
+for name in sys.argv[1:]:
+    main(name)
