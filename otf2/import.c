@@ -278,6 +278,7 @@ static bool transcribe_rank(struct fv_merge *m, const struct fv_groups *groups, 
         return false;
     if (!rank)
         remark(import, t);
+    fv_import_name_streams(import, rank, t);
     struct fv_import_rank r = rank_of(m, file, fv_transcript_sink(t));
     r.transcript = t;
     fv_import_rank_open(&r);

@@ -44,6 +44,9 @@ void fv_import_take_series(struct fv_merge *merge, const struct fv_import_series
 void fv_import_markers(struct fv_merge *merge,
                        void (*take)(void *context, uint64_t time_ns, uint64_t location, const char *text),
                        void *context);
+/* Its streams of accelerators. */
+void fv_import_streams(struct fv_merge *merge, void (*take)(void *context, uint64_t location, const char *name),
+                       void *context);
 /* Before fv_merge_close(). */
 void fv_import_close(struct fv_merge *merge);
 

@@ -17,6 +17,7 @@ struct fv_import_channel {
     uint32_t number, slot; /* number: of the counter, which is that thread's, or of the series; FV_NONE: left out */
     bool is_series, adds;  /* adds: its values are what came since the value before */
     bool is_ahead;         /* its values are of the time behind them */
+    bool is_of_call;       /* its values are of a call that ends */
     bool is_known;         /* there was a value */
     uint64_t factor, whole;
     double scale, real; /* real: until now */
@@ -236,13 +237,17 @@ static void make_series(struct fv_import_rank *r, struct fv_import_stream *s, co
             (grows ? 0u : (unsigned)FV_SENSOR_GAUGE) | (*source ? (unsigned)FV_SENSOR_SOURCE : 0u));
 }
 
-/* Ours: what was counted in one instance of a function says nothing along time. Samples are no metric. */
+/* Ours: what was counted in one instance of a function says nothing along time. */
 static bool is_of_instances(const struct fv_import *import, const struct fv_import_metric_member *m)
 {
-    const char *about = fv_import_text(import, m->about);
+    return import->call_path != FV_NONE &&
+           !strcmp(fv_import_text(import, m->about), "counted in this instance of the function");
+}
 
-    return import->call_path != FV_NONE && (!strcmp(about, "counted in this instance of the function") ||
-                                            !strcmp(fv_import_text(import, m->name), "CPU time"));
+/* Ours: samples are no metric. */
+static bool is_of_samples(const struct fv_import *import, const struct fv_import_metric_member *m)
+{
+    return import->call_path != FV_NONE && !strcmp(fv_import_text(import, m->name), "CPU time");
 }
 
 static void make_channel(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_import_metric *m,
@@ -253,8 +258,15 @@ static void make_channel(struct fv_import_rank *r, struct fv_import_stream *s, c
     char name[64];
 
     c->number = FV_NONE;
-    if (!member || !class || is_of_instances(r->import, member))
+    if (!member || !class || is_of_samples(r->import, member))
         return;
+    if (is_of_instances(r->import, member)) {
+        c->is_of_call = r->transcript && member->type == OTF2_TYPE_UINT64;
+        c->slot = thread_of(r, s, m);
+        if (c->is_of_call && c->slot != FV_NONE)
+            c->number = fv_transcript_instance_event(r->transcript, fv_import_text(r->import, member->name));
+        return;
+    }
     uint32_t value = member->mode & OTF2_METRIC_VALUE_MASK;
     bool is_whole =
         member->type == OTF2_TYPE_UINT64 || (member->type == OTF2_TYPE_INT64 && value == OTF2_METRIC_VALUE_ACCUMULATED);
@@ -315,7 +327,7 @@ static void take_whole(struct fv_import_rank *r, struct fv_import_stream *s, str
         (struct fv_record){ .kind = FV_REC_COUNTER,
                             .ref = r->rank,
                             .op = (uint8_t)c->number,
-                            .aux = c->adds,
+                            .aux = c->is_of_call ? FV_TRANSCRIPT_OF_CALL : c->adds,
                             .id = channel,
                             .sent = c->whole });
 }

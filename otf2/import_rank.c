@@ -63,12 +63,34 @@ static uint32_t caller_of(const struct fv_import_rank *r, const struct fv_import
     return caller ? caller->node : 0;
 }
 
+/* On a stream of an accelerator all is a kernel that is nothing else. */
+static uint32_t device_kind(const struct fv_import_rank *r, const struct fv_import_stream *s,
+                            const struct fv_import_region *g)
+{
+    const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
+
+    if (!l || l->type != OTF2_LOCATION_TYPE_ACCELERATOR_STREAM)
+        return 0;
+    switch (g->role) {
+    case OTF2_REGION_ROLE_DATA_TRANSFER:
+    case OTF2_REGION_ROLE_RMA: return FV_CALLS_COPY;
+    case OTF2_REGION_ROLE_UNKNOWN:
+    case OTF2_REGION_ROLE_FUNCTION:
+    case OTF2_REGION_ROLE_CODE:
+    case OTF2_REGION_ROLE_LOOP:
+    case OTF2_REGION_ROLE_PARALLEL: return FV_CALLS_KERNEL;
+    default: return 0;
+    }
+}
+
 /* What is no call of MPI begins, or ends. */
 static void put_region(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_import_region *g,
                        bool begins, uint32_t node)
 {
     struct fv_record m = { .kind = begins ? FV_REC_INSTANCE : FV_REC_INSTANCE_END,
                            .op = begins ? g->construct : 1,
+                           .aux = begins ? g->line : 0,
+                           .tag = begins ? device_kind(r, s, g) : 0,
                            .context = fv_import_path_in_all(r, node) };
 
     if (g->is_work) {

@@ -459,4 +459,7 @@ const char *fv_import_host(const struct fv_import *import, const struct fv_impor
 void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_survey *out);
 void fv_import_survey_release(struct fv_import_survey *survey);
 
+/* import_streams.c */
+void fv_import_name_streams(const struct fv_import *import, uint32_t rank, struct fv_transcript *transcript);
+
 #endif

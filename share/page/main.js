@@ -90,7 +90,15 @@ const SUBJECTS = [
   },
   {
     title: "Instrumented functions",
-    tables: ["instrumented", "instrumented_paths", "instrumented_ranks", "function_warm_up", "instrumented_lost"],
+    tables: [
+      "instrumented",
+      "instrumented_paths",
+      "instrumented_ranks",
+      "function_warm_up",
+      "instrumented_counts",
+      "streams",
+      "instrumented_lost",
+    ],
     charts: tables => [flame(tables, "instrumented_paths")],
     opened_by: ["function"],
   },

@@ -70,7 +70,9 @@ class View {
     });
     this.rows = new Rows(this);
     this.overlays = new Overlays(this);
+    this.crowd = new Crowd(this);
     this.charts = new Charts(this);
+    this.series = []; /* charts that there may be */
     this.radar = new Radar(this);
     this.details = new Details(this);
     this.loads = new Latest(() => this.load());
@@ -257,13 +259,17 @@ class View {
       pixel = (this.to - this.from) / this.wide,
       count = Math.max(64, Math.min(Math.round((to - from) / pixel), 4096));
     this.tiles = await this.trace.tiles({ from, to, count, first, merge, text: this.rows.text(first, lines, merge) });
-    if (this.charts) await this.radar.load(this.tiles);
+    await this.radar.load(this.tiles);
     this.draw();
     this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines), seen, pixel);
     this.messages =
-      this.showsMessages && this.about.messages ? await this.trace.messages(from, to) : { messages: [], left_out: 0 };
+      this.showsMessages && this.about.messages
+        ? await this.trace.messages(from, to, MOST_LINES)
+        : { messages: [], left_out: 0 };
     await this.overlays.load(from, to, pixel);
     if (this.charts) await this.charts.load(from, to, count);
+    this.draw();
+    await this.crowd.load(from, to);
     this.draw();
     this.tell();
     this.rows.showNote();
@@ -285,15 +291,16 @@ class View {
       ],
       leftOut = [...this.slices.values()].reduce((sum, { leftOut: n }) => sum + n, 0);
 
+    if (this.radar.words()) words.push(this.radar.words());
     if (this.merge > 1) words.push("more rows than there is room for: each line is the mean of " + this.merge);
     if (this.isOfMore) words.push("too many rows for a list: the panels are of all rows between these");
     if (leftOut) words.push(plural(leftOut, "short call") + " not drawn by themselves: zoom in");
     if (this.messages.messages.length + this.messages.left_out > MOST_LINES)
       words.push(
         plural(this.messages.messages.length + this.messages.left_out, "message") +
-          " here: zoom in to see them as lines",
+          " are a matrix: zoom in to see them as lines",
       );
-    this.told.textContent = [...words, ...this.overlays.words()].join("; ");
+    this.told.textContent = [...words, ...this.overlays.words(), ...limitedWords(this.about)].join("; ");
   }
   /* Until something else is told. */
   tellShortly(words) {
@@ -328,7 +335,7 @@ class View {
     picture.rect(0, 0, this.wide, this.tall);
     picture.clip();
     paintGrid(picture, this.axis, this.palette);
-    const isRadar = this.charts && this.radar.isOn && this.radar.data;
+    const isRadar = this.radar.isOn && this.radar.data;
     if (isRadar) this.radar.paint(picture, c.isVector);
     else if (this.tiles) (c.isVector ? paintTiles : drawTiles)(picture, this.tiles, this, this.palette);
     for (const [row, { slices }] of this.slices)
@@ -336,6 +343,7 @@ class View {
     if (this.messages.messages.length && this.messages.messages.length + this.messages.left_out <= MOST_LINES)
       paintMessages(picture, this.messages.messages, this, this.palette);
     this.overlays.paint(picture, this.palette);
+    if (this.crowd.isShown) this.crowd.paint(picture, c.isVector);
     paintAxis(picture, this.axis, this.palette);
     this.overlays.paintLabels(picture, this.palette);
     if (this.drag) {

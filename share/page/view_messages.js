@@ -139,7 +139,8 @@ class Messages {
       plural(total("count"), "message") +
       ", " +
       bytes(total("bytes")) +
-      (merge > 1 ? "; each label is " + merge + " rows" : "");
+      (merge > 1 ? "; each label is " + merge + " rows" : "") +
+      (this.view.about.left_out.messages ? "; the index has no room for messages (--index-max)" : "");
   }
 
   drawSizes(c, width) {

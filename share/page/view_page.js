@@ -58,15 +58,22 @@ function takeMouse(view) {
       view.draw();
       return;
     }
-    const slice = view.sliceAt(x, y);
-    canvas.title = slice ? view.about.regions[slice.region].name + ", " + seconds(slice.ns / 1e9) : "";
+    const cell = view.crowd.at(x, y),
+      slice = view.sliceAt(x, y);
+    canvas.title = cell
+      ? view.crowd.words(cell)
+      : slice
+        ? view.about.regions[slice.region].name + ", " + seconds(slice.ns / 1e9)
+        : "";
   });
   canvas.addEventListener("pointerup", event => {
     const { x, y } = place(event),
-      { drag } = view;
+      { drag } = view,
+      cell = view.crowd.at(x, y);
 
     view.drag = null;
-    if (x < 0 && view.groupAt(y)) view.rows.toggle(view.groupAt(y));
+    if (cell && drag && Math.abs(x - drag.x) <= 4) view.crowd.pick(cell);
+    else if (x < 0 && view.groupAt(y)) view.rows.toggle(view.groupAt(y));
     else if (drag && Math.abs(x - drag.x) > 4) view.go(view.at(Math.min(x, drag.x)), view.at(Math.max(x, drag.x)));
     else view.select(view.sliceAt(x, y));
   });
@@ -243,6 +250,7 @@ async function loadWhole(view) {
 
 async function startView(view) {
   await view.charts.open();
+  for (const of of view.all.slice(1)) of.series = chartsOf((await of.trace.json("series", {})).series);
   view.radar.open();
   view.all.forEach(of => of.paint());
   view.all.filter(of => of.isFit).forEach(of => of.fitRows());
@@ -262,7 +270,7 @@ async function startView(view) {
     view.readAddress();
     view.all.forEach(of => of.rows.readAddress());
     view.bench.fromAddress();
-    view.radar.by = address.get("colour") || "";
+    view.radar.chosen = address.get("colour") || "";
     view.radar.open();
     selection.fromAddress();
     view.changed();

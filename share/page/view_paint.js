@@ -210,5 +210,6 @@ function tick(ns, step) {
   return (ns / 1e9).toFixed(Math.min(decimals, 9)) + " s";
 }
 
-const rowName = ({ rank, thread }) => "rank " + rank + (thread ? " thread " + thread : "");
+/* A stream of an accelerator has a name. */
+const rowName = ({ rank, thread, name }) => "rank " + rank + (name ? " " + name : thread ? " thread " + thread : "");
 const NO_REGION = 0xffffffff;

@@ -10,28 +10,36 @@ const RADAR_PARTS = { wait: "waiting", mpi: "time in MPI" },
 class Radar {
   constructor(view) {
     this.view = view;
-    this.by = address.get("colour") || "";
+    this.chosen = address.get("colour") || "";
     this.data = null; /* { from, to, count, first, merge, lines, values, most } */
     this.left = 0;
     this.choice = make("select", {
       "aria-label": "what colours the rows",
       onchange: event => {
-        this.by = event.target.value;
-        address.set("colour", this.by || null);
+        this.chosen = event.target.value;
+        address.set("colour", this.chosen || null);
         view.changed();
       },
     });
     this.legend = make("span", { class: "radar", hidden: true });
     this.element = make("label", null, "colour: ", this.choice, this.legend);
   }
+  /* One choice for all traces, and one scale. */
+  get by() {
+    return this.view.all[0].radar.chosen;
+  }
+  get most() {
+    return this.view.all.reduce((most, { radar: { data } }) => Math.max(most, data ? data.most : 0), 0) || 1;
+  }
   get chart() {
-    return this.view.charts.all.find(({ key }) => "value:" + key === this.by) || null;
+    return this.view.series.find(({ key }) => "value:" + key === this.by) || null;
   }
   get isOn() {
-    return Boolean(RADAR_PARTS[this.by] || this.chart);
+    return Boolean(RADAR_PARTS[this.by] || this.view.all.some(({ radar }) => radar.chart));
   }
   open() {
-    const values = this.view.charts.all.map(({ key }) => ["value:" + key, key]);
+    const keys = new Set(this.view.all.flatMap(({ series }) => series.map(({ key }) => key))),
+      values = [...keys].sort().map(key => ["value:" + key, key]);
 
     this.choice.replaceChildren(
       ...[["", "what was done"], ...Object.entries(RADAR_PARTS), ...values].map(([value, words]) =>
@@ -42,8 +50,19 @@ class Radar {
 
   async load(tiles) {
     this.data = null;
-    if (this.isOn) this.data = this.chart ? await this.ofValues(tiles) : this.ofParts(tiles);
-    this.tell();
+    if (this.isOn)
+      this.data = RADAR_PARTS[this.by]
+        ? this.ofParts(tiles)
+        : this.chart
+          ? await this.ofValues(tiles)
+          : { ...tiles, values: new Float64Array(tiles.all).fill(NaN), most: 0 };
+    this.view.all[0].radar.tell();
+    this.view.all.forEach(view => view.draw());
+  }
+  words() {
+    return this.isOn && this.data && !this.chart && !RADAR_PARTS[this.by]
+      ? "nothing of " + this.by.replace("value:", "") + " in this trace"
+      : "";
   }
   ofParts(tiles) {
     const { about } = this.view,
@@ -103,18 +122,23 @@ class Radar {
           }
         }),
     );
-    return { ...tiles, values, most: values.reduce((most, value) => (value > most ? value : most), 0) || 1 };
+    return { ...tiles, values, most: values.reduce((most, value) => (value > most ? value : most), 0) };
   }
 
-  tell() {
-    const { data } = this,
-      key = make("i", { class: "key ramp" });
+  /* What is shown, and its range. */
+  get choiceWords() {
+    const [least, most] = RADAR_PARTS[this.by] ? ["0 %", "100 %"] : ["0", shortly(this.most)];
 
-    this.legend.hidden = !data;
-    if (!data) return;
+    return (RADAR_PARTS[this.by] || this.by.replace("value:", "")) + ", " + least + " to " + most;
+  }
+  tell() {
+    const key = make("i", { class: "key ramp" });
+
+    this.legend.hidden = !this.isOn;
+    if (!this.isOn) return;
     key.style.background = `linear-gradient(to right, ${this.colour(0)}, ${this.colour(1)})`;
     this.legend.replaceChildren(
-      ...(this.chart ? ["0", key, shortly(data.most)] : ["0 %", key, "100 %"]),
+      ...(RADAR_PARTS[this.by] ? ["0 %", key, "100 %"] : ["0", key, shortly(this.most)]),
       this.left ? " (" + plural(this.left, "series") + " left out)" : "",
     );
   }
@@ -128,18 +152,19 @@ class Radar {
   }
   /* A pixel for each line and stretch. */
   layer() {
-    const { data } = this;
+    const { data, most } = this;
 
-    if (data.layer && data.palette === this.view.palette) return data.layer;
+    if (data.layer && data.palette === this.view.palette && data.scale === most) return data.layer;
     const image = new ImageData(data.count, data.lines),
       pixels = new Uint32Array(image.data.buffer);
 
     data.values.forEach((value, at) => {
-      if (!isNaN(value)) pixels[at] = pixelOf(this.colour(value / data.most));
+      if (!isNaN(value)) pixels[at] = pixelOf(this.colour(value / most));
     });
     data.layer = make("canvas", { width: data.count, height: data.lines });
     data.layer.getContext("2d").putImageData(image, 0, 0);
     data.palette = this.view.palette;
+    data.scale = most;
     return data.layer;
   }
   paint(c, isVector) {
@@ -158,7 +183,7 @@ class Radar {
       c.fillRect(left, view.y(data.first + line * data.merge) - 1, view.x(data.to) - left, 1);
   }
   paintBoxes(c, tall) {
-    const { data, view } = this,
+    const { data, view, most } = this,
       step = (data.to - data.from) / data.count;
 
     data.values.forEach((value, at) => {
@@ -166,7 +191,7 @@ class Radar {
         left = view.x(data.from + (at % data.count) * step);
 
       if (isNaN(value)) return;
-      c.fillStyle = this.colour(value / data.most);
+      c.fillStyle = this.colour(value / most);
       c.fillRect(
         left,
         view.y(data.first + line * data.merge),

@@ -90,9 +90,29 @@ const rowCell = (view, row) =>
         rowName(view.about.rows[row]),
       );
 
+/* What the server's file has no room for (fvmpi view --index-max). */
+const leftOutCalls = ({ left_out: { calls, least_ns: least } }) =>
+  calls ? plural(calls, "call") + " shorter than " + seconds(least / 1e9) + " left out of the index" : "";
+const limitedWords = about =>
+  [
+    leftOutCalls(about),
+    about.left_out.messages ? plural(about.left_out.messages, "message") + " left out of the index" : "",
+    about.left_out.critical ? "the critical path left out of the index" : "",
+    about.left_out.series ? count(about.left_out.series) + " series of values left out of the index" : "",
+  ].filter(Boolean);
+const LIMITED = {
+  ofCalls: ["functions", "tree", "flame", "waiting", "find", "compare"],
+  words: about => {
+    const words = leftOutCalls(about);
+
+    return words && words + " (--index-max): their time counts as that of what called them";
+  },
+};
+
 /* What all panels have: an element, and what loads what they show, when they are seen. */
 function panelOf(panel, view, name, title, side) {
-  const loads = new Latest(() => panel.load());
+  const loads = new Latest(() => panel.load()),
+    limited = LIMITED.ofCalls.includes(name) ? view.all.map(({ about }) => LIMITED.words(about)).find(Boolean) : "";
 
   return {
     view,
@@ -100,7 +120,12 @@ function panelOf(panel, view, name, title, side) {
     title,
     side,
     note: make("p", { class: "note", role: "status" }),
-    element: make("div", { class: "panel" }, make("h2", { class: "unseen" }, title)),
+    element: make(
+      "div",
+      { class: "panel" },
+      make("h2", { class: "unseen" }, title),
+      limited ? make("p", { class: "note limited" }, limited) : null,
+    ),
     refresh: () => loads.ask(),
   };
 }

@@ -298,7 +298,7 @@ class Charts {
   async open() {
     const { series } = await this.view.trace.json("series", {});
 
-    this.all = chartsOf(series);
+    this.all = this.view.series = chartsOf(series);
     this.choice.hidden = !this.all.length;
     this.choice.replaceChildren(
       make("option", { value: "" }, "add values ..."),

@@ -157,15 +157,68 @@ class SvgContext {
 const pictureName = (view, kind) =>
   "timeline-" + [view.from, view.to].map(ns => (ns / 1e9).toFixed(6).replace(/0+$/, "0")).join("-") + "." + kind;
 
+/* What colours mean stands below the picture; of two traces, the second one is below the first. */
+const CAPTION_TALL = 22;
+
+/* Where each trace's picture is, in pixels: { view, top, tall }. */
+function placesOf(view) {
+  let top = 0;
+
+  return view.all.map(of => {
+    const place = { view: of, top, tall: of.canvas.clientHeight };
+
+    top += place.tall + CAPTION_TALL;
+    return place;
+  });
+}
+function paintCaption(c, view, top) {
+  const { palette, radar, about } = view,
+    steps = radar.isOn ? 16 : 0,
+    words = [view.all.length > 1 ? about.title : "", steps ? "colour: " + radar.choiceWords : ""].filter(Boolean);
+
+  c.fillStyle = palette.ground;
+  c.fillRect(0, top, view.canvas.clientWidth, CAPTION_TALL);
+  c.fillStyle = palette.text;
+  c.fillText(words.join("; "), NAMES_WIDE, top + 15);
+  const left = NAMES_WIDE + c.measureText(words.join("; ")).width + 12;
+  for (let i = 0; i < steps; i++) {
+    c.fillStyle = radar.colour(i / (steps - 1));
+    c.fillRect(left + 6 * i, top + 5, 6, 12);
+  }
+}
+
 function saveSvg(view) {
-  const c = new SvgContext(view.canvas.clientWidth, view.canvas.clientHeight);
+  const places = placesOf(view),
+    end = places[places.length - 1],
+    c = new SvgContext(view.canvas.clientWidth, end.top + end.tall + CAPTION_TALL);
 
   c.font = "11px sans-serif";
-  view.paintOn({ picture: c, wide: c.wide, tall: c.tall, isVector: true });
+  for (const { view: of, top, tall } of places) {
+    c.save();
+    c.translate(0, top);
+    of.paintOn({ picture: c, wide: c.wide, tall, isVector: true });
+    paintCaption(c, of, tall);
+    c.restore();
+  }
   download(pictureName(view, "svg"), c.text(), "image/svg+xml");
 }
 function savePng(view) {
-  view.canvas.toBlob(blob => download(pictureName(view, "png"), blob, "image/png"));
+  const places = placesOf(view),
+    end = places[places.length - 1],
+    ratio = devicePixelRatio || 1,
+    out = make("canvas", {
+      width: view.canvas.clientWidth * ratio,
+      height: (end.top + end.tall + CAPTION_TALL) * ratio,
+    }),
+    c = out.getContext("2d");
+
+  c.scale(ratio, ratio);
+  c.font = "11px " + getComputedStyle(document.body).fontFamily;
+  for (const { view: of, top, tall } of places) {
+    c.drawImage(of.canvas, 0, top, of.canvas.clientWidth, tall);
+    paintCaption(c, of, top + tall);
+  }
+  out.toBlob(blob => download(pictureName(view, "png"), blob, "image/png"));
 }
 
 /* ---- the address ---- */

@@ -69,7 +69,7 @@ class ServedTrace {
   async about() {
     const about = await this.json("about", {});
 
-    about.rows = about.rows.map(([rank, thread, host, depth]) => ({ rank, thread, host, depth }));
+    about.rows = about.rows.map(([rank, thread, host, depth, name]) => ({ rank, thread, host, depth, name }));
     about.regions = about.regions.map(([name, of, file, count, ns], number) => ({
       ...{ number, name, class: of, file, count, ns },
     }));
@@ -100,8 +100,9 @@ class ServedTrace {
         .sort((a, b) => a.depth - b.depth || a.begin - b.begin),
     };
   }
-  async messages(from, to) {
-    const { messages, left_out } = await this.json("messages", { from, to });
+  /* None, but how many, where they are more than `most`. */
+  async messages(from, to, most) {
+    const { messages, left_out } = await this.json("messages", { from, to, most });
 
     return {
       left_out,

@@ -73,7 +73,7 @@ int fv_exports_write_trace(const struct fv_exports *e, const char *trace)
 
     if (!path)
         return 0;
-    if (!fv_trace_timeline_open(t, trace))
+    if (!fv_trace_timeline_open(t, trace, 0))
         err = -FV_ENOENT;
     if (!err) {
         err = FV_OUTPUT_WRITE(path, rows[FV_EXPORT_PERFETTO].option, put_timeline, &t->timeline);

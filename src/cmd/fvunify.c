@@ -97,6 +97,7 @@ enum {
     OPT_KEEP,
     OPT_TIMELINE,
     OPT_SOURCE,
+    OPT_TIMELINE_MOST,
     OPT_PROCESSES,
     OPT_VERSION
 };
@@ -118,6 +119,7 @@ static int take_option(void *options, int option)
     case OPT_KEEP: o->keep = true; return FV_GO_ON;
     case OPT_TIMELINE: o->timeline = optarg; return FV_GO_ON;
     case OPT_PROCESSES: return FV_GO_ON; /* processes_serial.c */
+    case OPT_TIMELINE_MOST: o->timeline_most = strtoull(optarg, NULL, 10); return FV_GO_ON;
     case OPT_SOURCE: o->source = strtoull(optarg, NULL, 16); return FV_GO_ON;
     case OPT_MEMORY:
         return parse_size(optarg, &o->memory) ? FV_GO_ON : wrong(optarg, "--memory takes a size from 1M, like 256M");
@@ -185,6 +187,7 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { "keep", no_argument, NULL, OPT_KEEP },
         { "timeline", required_argument, NULL, OPT_TIMELINE },
         { "source", required_argument, NULL, OPT_SOURCE },
+        { "timeline-most", required_argument, NULL, OPT_TIMELINE_MOST },
         { "processes", required_argument, NULL, OPT_PROCESSES },
         { "quiet", no_argument, NULL, 'q' },
         { "verbose", no_argument, NULL, 'v' },
@@ -534,7 +537,7 @@ static bool write_archive(struct fv_unify *r)
 
 static bool write_timeline(struct fv_unify *r)
 {
-    struct fv_timeline_writer *w = fv_timeline_create(r->options.timeline, &r->merge);
+    struct fv_timeline_writer *w = fv_timeline_create(r->options.timeline, &r->merge, r->options.timeline_most);
 
     if (!w)
         return false;
@@ -542,6 +545,8 @@ static bool write_timeline(struct fv_unify *r)
 
     if (r->merge.source_context)
         fv_import_take_series(&r->merge, &series);
+    if (r->merge.source_context)
+        fv_import_streams(&r->merge, fv_timeline_name_row, w);
     if (r->merge.source_context)
         fv_import_markers(&r->merge, fv_timeline_add_label, w);
     bool good = replay_all(r, fv_timeline_sink(w), fv_timeline_metrics(w));

@@ -67,23 +67,39 @@ static int processors(void)
 /* What is missing in the trace is said. */
 static void make(struct fv_trace_timeline *r)
 {
-    char source[24], processes[24];
-    char *argv[] = { NULL,      "--timeline", r->file,  "--source", source,           "--processes",
-                     processes, "--output",   r->place, "--",       (char *)r->trace, NULL };
+    char source[24], processes[24], most[24];
+    char *argv[] = { NULL,          "--timeline", r->file,           "--source", source,
+                     "--processes", processes,    "--timeline-most", most,       "--output",
+                     r->place,      "--",         (char *)r->trace,  NULL };
 
+    snprintf(most, sizeof(most), "%llu", (unsigned long long)r->most_bytes);
     snprintf(processes, sizeof(processes), "%d", processors());
     snprintf(source, sizeof(source), "%llx", (unsigned long long)r->source);
     fv_archive_unify(r->trace, argv);
 }
 
-bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace)
+/* One that is there may have left out what there is room for now, or be larger. */
+static bool fits(const struct fv_trace_timeline *t)
+{
+    const struct fv_timeline_header *h = t->timeline.header;
+    const struct fv_timeline_left_out *out = &h->left_out;
+
+    return h->most_bytes == t->most_bytes || (!out->slices && !out->messages && !out->series && !out->critical &&
+                                              (!t->most_bytes || h->file_bytes <= t->most_bytes));
+}
+
+bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes)
 {
     t->trace = trace;
+    t->most_bytes = most_bytes;
     t->source = hash_trace(t);
     if (!choose_place(t))
         return false;
-    if (fv_timeline_open(&t->timeline, t->file, t->source))
-        return true;
+    if (fv_timeline_open(&t->timeline, t->file, t->source)) {
+        if (fits(t))
+            return true;
+        fv_timeline_close(&t->timeline);
+    }
     make(t);
     return fv_timeline_open(&t->timeline, t->file, t->source);
 }
@@ -101,7 +117,7 @@ void fv_trace_timeline_close(struct fv_trace_timeline *t)
 bool fv_trace_timeline_of(const char *trace, struct fv_timeline_file *out)
 {
     struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
-    const bool good = fv_trace_timeline_open(t, trace);
+    const bool good = fv_trace_timeline_open(t, trace, 0);
 
     if (good)
         *out = t->timeline;

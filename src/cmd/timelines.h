@@ -9,14 +9,15 @@
 #include <limits.h>
 
 struct fv_trace_timeline {
-    const char *trace; /* experiment directory or archive */
-    uint64_t source;   /* what the trace is, by its files */
+    const char *trace;   /* experiment directory or archive */
+    uint64_t source;     /* what the trace is, by its files */
+    uint64_t most_bytes; /* that the timeline may have; 0: any number */
     char place[PATH_MAX], file[PATH_MAX + 16];
     struct fv_timeline_file timeline;
 };
 
-/* Has logged when it fails. */
-bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace);
+/* Has logged when it fails. Of 0 bytes at most nothing is left out. */
+bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes);
 /* The same, but the file is the caller's, for fv_timeline_close(). */
 bool fv_trace_timeline_of(const char *trace, struct fv_timeline_file *out);
 /* The trace is another one now, such as while it is written. */

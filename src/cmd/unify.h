@@ -13,7 +13,8 @@ struct fv_unify_options {
     struct fv_operands directories;
     const char *directory; /* the first of them */
     const char *output, *timeline;
-    uint64_t source; /* what the timeline is of, as who looks at it says */
+    uint64_t source;        /* what the timeline is of, as who looks at it says */
+    uint64_t timeline_most; /* bytes; 0: any number */
     uint64_t memory;
     bool keep, quiet, verbose, correct, symbols, analysis, compress;
     enum fv_merge_samples samples;

@@ -2,6 +2,7 @@
 /* fvmpi view: a trace in a browser. What it shows is made once, by fvunify, of rank files or of an archive, and kept
  * beside them. */
 #include "base/base.h"
+#include "base/options.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -26,8 +27,10 @@ static const char usage[] =
     "The server is for this host only. The printed line says how to reach it from another host, by ssh.\n"
     "The address contains a token, which allows to read the page.\n"
     "\n"
-    "      --port N  port of the server (default: any free one)\n"
-    "  -h, --help    print this help\n"
+    "      --index-max N  bytes that the page's file may take, or with K, M, G, from 1M; then it leaves out short "
+    "calls\n"
+    "      --port N       port of the server (default: any free one)\n"
+    "  -h, --help         print this help\n"
     "\n"
     "Exit status: 0 interrupted, 1 failed, 2 wrong usage.\n";
 
@@ -40,7 +43,8 @@ struct viewed {
 };
 struct view_run {
     struct fv_operands operands;
-    size_t port; /* 0: any */
+    size_t port;         /* 0: any */
+    uint64_t most_bytes; /* of an index; 0: any number */
     struct viewed traces[FV_VIEWER_TRACES];
     size_t count;
 };
@@ -52,14 +56,35 @@ static int wrong(const char *what, const char *why)
 
 /* ---- what is shown ---- */
 
-static bool open_trace(struct viewed *r)
+/* What is not in the file is said here, and on the page. */
+static void tell_left_out(const struct fv_trace_timeline *t)
+{
+    const struct fv_timeline_header *h = t->timeline.header;
+
+    if (h->left_out.slices)
+        fv_log("%s: --index-max: %llu calls are not in the index, all shorter than %.4g us", t->trace,
+               (unsigned long long)h->left_out.slices, (double)h->left_out.least_ns / 1e3);
+    if (h->left_out.messages)
+        fv_log("%s: --index-max: its %llu messages are not in the index", t->trace,
+               (unsigned long long)h->left_out.messages);
+    if (h->left_out.critical)
+        fv_log("%s: --index-max: the critical path is not in the index", t->trace);
+    if (h->left_out.series)
+        fv_log("%s: --index-max: %llu series of values are not in the index", t->trace,
+               (unsigned long long)h->left_out.series);
+    if (t->most_bytes && h->file_bytes > t->most_bytes)
+        fv_log("%s: --index-max: the index takes %llu bytes at least", t->trace, (unsigned long long)h->file_bytes);
+}
+
+static bool open_trace(struct viewed *r, uint64_t most_bytes)
 {
     struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
 
-    if (!fv_trace_timeline_open(t, r->trace)) {
+    if (!fv_trace_timeline_open(t, r->trace, most_bytes)) {
         free(t);
         return false;
     }
+    tell_left_out(t);
     FV_GROW(r->timelines, r->room, r->count + 1);
     r->timelines[r->count++] = t;
     return true;
@@ -92,7 +117,7 @@ static struct fv_viewer_trace shown(const struct viewed *r)
 static void renew(struct view_run *r, struct fv_viewer *viewer)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (fv_trace_timeline_is_old(latest(&r->traces[i])) && open_trace(&r->traces[i])) {
+        if (fv_trace_timeline_is_old(latest(&r->traces[i])) && open_trace(&r->traces[i], r->most_bytes)) {
             const struct fv_viewer_trace with = shown(&r->traces[i]);
 
             fv_viewer_renew(viewer, i, &with);
@@ -141,7 +166,7 @@ static int view(struct view_run *r)
     size_t open = 0;
     int status = FV_EXIT_FAILED;
 
-    while (open < r->count && open_trace(&r->traces[open]))
+    while (open < r->count && open_trace(&r->traces[open], r->most_bytes))
         open++;
     if (open == r->count)
         status = serve(r);
@@ -152,13 +177,17 @@ static int view(struct view_run *r)
 
 /* ---- the command ---- */
 
-enum { OPT_PORT = 256 };
+enum { OPT_PORT = 256, OPT_INDEX_MAX, INDEX_LEAST = 1 << 20 };
 
 static int take_option(void *options, int option)
 {
     struct view_run *r = options;
 
     switch (option) {
+    case OPT_INDEX_MAX:
+        return fv_parse_size(optarg, &r->most_bytes) || r->most_bytes < INDEX_LEAST
+                   ? wrong(optarg, "--index-max takes a size from 1M, like 512M")
+                   : FV_GO_ON;
     case OPT_PORT: return fv_output_port(optarg, &r->port, wrong);
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     default: return FV_UNKNOWN_OPTION;
@@ -168,6 +197,7 @@ static int take_option(void *options, int option)
 int fv_cmd_view(int argc, char **argv)
 {
     static const struct option table[] = {
+        { "index-max", required_argument, NULL, OPT_INDEX_MAX },
         { "port", required_argument, NULL, OPT_PORT },
         { "help", no_argument, NULL, 'h' },
         { 0 },

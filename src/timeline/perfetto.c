@@ -519,7 +519,7 @@ static void put_critical(struct perfetto *p)
 static void put_all(struct perfetto *p)
 {
     const struct fv_timeline_header *h = p->t->header;
-    struct fv_timeline_gathering g = { 0 };
+    struct fv_timeline_gathering g = { .has_all = true };
 
     put_words(p);
     for (uint32_t row = 0; row < h->rows.count; row++) {

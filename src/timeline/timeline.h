@@ -35,12 +35,20 @@ enum fv_timeline_class {
 };
 
 #define FV_TIMELINE_MAGIC   "FVTIMELN"
-#define FV_TIMELINE_VERSION 3
+#define FV_TIMELINE_VERSION 4
 #define FV_TIMELINE_NONE    UINT32_MAX
 
 /* A stretch of the file: `count` of what it is of. */
 struct fv_timeline_part {
     uint64_t offset, count;
+};
+
+/* What there was no room for. Bins, counts and times of regions are of all slices. */
+struct fv_timeline_left_out {
+    uint64_t slices;           /* all of them are shorter than least_ns */
+    uint64_t least_ns;         /* all slices that take as long are there */
+    uint64_t messages, series; /* all messages, or none; of series some */
+    uint64_t critical;         /* all stretches of the critical path, or none */
 };
 
 struct fv_timeline_header {
@@ -51,6 +59,8 @@ struct fv_timeline_header {
     uint64_t file_bytes;
     uint64_t slices, samples, bins;         /* of all rows */
     uint64_t messages, unmatched;           /* unmatched: sends and receives without the other end */
+    uint64_t most_bytes;                    /* that the file was allowed to have; 0: any number */
+    struct fv_timeline_left_out left_out;   /* so that it has no more */
     struct fv_timeline_part rows, regions;  /* struct fv_timeline_row, fv_timeline_region */
     struct fv_timeline_part chunks;         /* struct fv_timeline_chunk, by row, then by length class, then by begin */
     struct fv_timeline_part message_blocks; /* struct fv_timeline_message_block, by the time sent */
@@ -64,8 +74,10 @@ struct fv_timeline_header {
 };
 
 struct fv_timeline_row {
-    uint32_t rank, thread;    /* of MPI_COMM_WORLD; slot of the rank */
-    uint32_t host;            /* string */
+    uint32_t rank, thread; /* of MPI_COMM_WORLD; slot of the rank */
+    uint32_t host;         /* string */
+    uint32_t name;         /* string; of a stream of an accelerator, else 0 */
+    uint32_t pad;
     uint32_t levels;          /* of bins: the finest, then half as many, rounded up, ... one behind the other */
     uint32_t classes;         /* a bit for each class that its bins have; FV_TIMELINE_WAITS: they have waits */
     uint32_t region_bytes;    /* of the number of a region in a bin: 1, 2 or 4 */
@@ -74,6 +86,7 @@ struct fv_timeline_row {
     uint32_t depth;           /* of slices in each other, at most */
     uint64_t first_chunk, chunk_count;
     uint64_t slices, samples;
+    uint64_t left_out; /* of slices: see struct fv_timeline_left_out */
 };
 
 struct fv_timeline_region {
@@ -111,7 +124,8 @@ struct fv_timeline_chunk {
 #define FV_TIMELINE_MESSAGE_COLUMNS 7
 struct fv_timeline_message_block {
     struct fv_timeline_block block;
-    uint64_t begin_ns, end_ns; /* the first one is sent, the last one is received */
+    uint64_t begin_ns, end_ns;  /* the first one is sent, the last one is received */
+    uint64_t first_received_ns; /* of any of them */
 };
 #define FV_TIMELINE_COLUMNS 9       /* at most */
 #define FV_TIMELINE_RAW     1000000 /* bytes of a block, at most */
@@ -138,8 +152,8 @@ enum fv_timeline_scope { FV_TIMELINE_OF_THREAD, FV_TIMELINE_OF_PROCESS, FV_TIMEL
 struct fv_timeline_series {
     uint32_t name, unit;    /* strings */
     uint32_t row, scope;    /* of a process or a node the first row of the rank that recorded it */
-    uint32_t is_rate, pad;  /* 1: a second's, and a value is of the time since the one before; else it holds until the
-                             * next one */
+    uint32_t is_rate;       /* 1: a value is of the time since the one before; else it holds until the next one */
+    uint32_t is_ratio;      /* of one that is_rate: 0: a second's */
     uint64_t points, count; /* where: struct fv_timeline_point, by time */
     uint64_t extremes;      /* where: of FV_TIMELINE_FAN points each, then of so many of these, ... until it is one */
 };

@@ -86,7 +86,10 @@ static void choose_width(const struct fv_timeline_writer *w, struct fv_timeline_
 {
     uint64_t length = (uint64_t)fv_clocks_length(&w->merge->clocks, &w->merge->defs) + 1;
 
-    wanted = wanted < LEAST_BINS ? LEAST_BINS : wanted > MOST_BINS ? MOST_BINS : wanted;
+    const size_t room = fv_timeline_limit_bins(w), most = room < MOST_BINS ? room : MOST_BINS;
+
+    wanted = wanted > most ? most : wanted;
+    wanted = wanted < LEAST_BINS ? LEAST_BINS : wanted;
     b->width = 4;
     while (length >> b->width >= wanted)
         b->width++;

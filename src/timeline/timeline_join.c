@@ -114,6 +114,10 @@ static void take_header(struct fv_timeline_writer *w, const struct fv_timeline_h
     w->header.slices += h->slices;
     w->header.samples += h->samples;
     w->header.bins += h->bins;
+    w->header.left_out.slices += h->left_out.slices;
+    w->header.left_out.series += h->left_out.series;
+    if (h->left_out.least_ns > w->header.left_out.least_ns)
+        w->header.left_out.least_ns = h->left_out.least_ns;
 }
 
 /* Of a row one process has something. */
@@ -121,10 +125,11 @@ static void take_rows(struct fv_timeline_writer *w, const struct fv_timeline_row
 {
     for (size_t i = 0; i < count && i < w->row_count; i++)
         if (rows[i].levels || rows[i].slices || rows[i].samples) {
-            const uint32_t host = w->rows[i].host;
+            const uint32_t host = w->rows[i].host, name = w->rows[i].name;
 
             w->rows[i] = rows[i];
             w->rows[i].host = host;
+            w->rows[i].name = name;
             w->rows[i].bins += where;
         }
 }

@@ -2,6 +2,7 @@
 /* See timeline_state.h: sends and receives of one communicator, pair of ranks and tag match in the order in which they
  * were begun. */
 #include "timeline/timeline_state.h"
+#include "tool/runs.h"
 #include "trace/events.h"
 
 #include <stdlib.h>
@@ -51,32 +52,91 @@ void fv_timeline_message_record(struct fv_timeline_writer *w, uint32_t row, cons
     }
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct fv_timeline_end *x = a, *y = b;
+/* ---- both ends ---- */
 
-    return x->comm != y->comm   ? (x->comm > y->comm) - (x->comm < y->comm)
-           : x->from != y->from ? (x->from > y->from) - (x->from < y->from)
-           : x->to != y->to     ? (x->to > y->to) - (x->to < y->to)
-                                : (x->tag > y->tag) - (x->tag < y->tag);
+/* Receives of one communicator, pair of ranks and tag, a list. */
+struct channel {
+    uint32_t key[4];
+    uint32_t first, last; /* FV_NONE: none */
+    bool is_unsorted;     /* they did not end in the order in which they were begun */
+};
+
+struct matching {
+    struct channel *channels;
+    size_t count, room;
+    struct fv_index index;
+    uint32_t *next; /* by receive */
+};
+
+#define KEY(end) ((uint32_t[]){ (end)->comm, (end)->from, (end)->to, (end)->tag })
+
+static int by_order(const void *a, const void *b, void *receives)
+{
+    const struct fv_timeline_end *all = receives;
+    const uint64_t x = all[*(const uint32_t *)a].order, y = all[*(const uint32_t *)b].order;
+
+    return (x > y) - (x < y);
 }
 
-static int by_key_and_order(const void *a, const void *b)
+static void sort_channel(struct matching *m, struct channel *c, struct fv_timeline_end *receives)
 {
-    const struct fv_timeline_end *x = a, *y = b;
-    int order = by_key(a, b);
+    uint32_t *all = NULL;
+    size_t count = 0, room = 0;
 
-    return order ? order : (x->order > y->order) - (x->order < y->order);
+    for (uint32_t i = c->first; i != FV_NONE; i = m->next[i]) {
+        FV_GROW(all, room, count + 1);
+        all[count++] = i;
+    }
+    qsort_r(all, count, sizeof(*all), by_order, receives);
+    for (size_t i = 0; i < count; i++)
+        m->next[all[i]] = i + 1 < count ? all[i + 1] : FV_NONE;
+    c->first = all[0];
+    free(all);
 }
 
-static int by_sent(const void *a, const void *b)
+static void make_channels(struct matching *m, struct fv_timeline_end *receives, size_t count)
+{
+    m->next = fv_xcalloc(count + 1, sizeof(*m->next));
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t before = m->count;
+        struct channel *c = FV_INTERNED(m->index, m->channels, m->count, m->room, KEY(&receives[i]));
+
+        m->next[i] = FV_NONE;
+        if (m->count > before) {
+            c->first = i;
+        } else {
+            c->is_unsorted = c->is_unsorted || receives[i].order < receives[c->last].order;
+            m->next[c->last] = i;
+        }
+        c->last = i;
+    }
+    for (size_t i = 0; i < m->count; i++)
+        if (m->channels[i].is_unsorted)
+            sort_channel(m, &m->channels[i], receives);
+}
+
+/* The next one of a send's channel; FV_NONE: there is none. */
+static uint32_t take_receive(struct matching *m, const struct fv_timeline_end *send)
+{
+    const uint32_t at = fv_find(&m->index, m->channels, sizeof(*m->channels), KEY(send), sizeof(uint32_t[4]));
+    const uint32_t i = at == FV_NONE ? FV_NONE : m->channels[at].first;
+
+    if (i != FV_NONE)
+        m->channels[at].first = m->next[i];
+    return i;
+}
+
+/* Each rank's come in the order in which they are sent. */
+static bool is_sent_before(const void *a, const void *b)
 {
     const struct fv_timeline_message *x = a, *y = b;
 
-    return x->sent_ns != y->sent_ns           ? (x->sent_ns > y->sent_ns) - (x->sent_ns < y->sent_ns)
-           : x->received_ns != y->received_ns ? (x->received_ns > y->received_ns) - (x->received_ns < y->received_ns)
-                                              : (x->from > y->from) - (x->from < y->from);
+    return x->sent_ns != y->sent_ns           ? x->sent_ns < y->sent_ns
+           : x->received_ns != y->received_ns ? x->received_ns < y->received_ns
+                                              : x->from < y->from;
 }
+
+/* ---- the file ---- */
 
 #define BLOCK 1024 /* messages */
 
@@ -84,7 +144,7 @@ static struct fv_timeline_message_block put_messages(struct fv_timeline_writer *
                                                      size_t count)
 {
     struct fv_bytes columns[FV_TIMELINE_MESSAGE_COLUMNS] = { 0 };
-    struct fv_timeline_message_block out = { .begin_ns = m->sent_ns };
+    struct fv_timeline_message_block out = { .begin_ns = m->sent_ns, .first_received_ns = UINT64_MAX };
     uint64_t before = 0;
 
     for (size_t i = 0; i < count; before = m[i++].sent_ns) {
@@ -95,19 +155,28 @@ static struct fv_timeline_message_block put_messages(struct fv_timeline_writer *
         fv_timeline_add_number(&columns[4], fv_zigzag((int64_t)m[i].to - (int64_t)m[i].from));
         fv_timeline_add_number(&columns[5], m[i].tag);
         fv_timeline_add_number(&columns[6], m[i].comm);
+        if (m[i].received_ns < out.first_received_ns)
+            out.first_received_ns = m[i].received_ns;
         out.end_ns = m[i].received_ns > out.end_ns ? m[i].received_ns : out.end_ns;
     }
-    out.block = fv_timeline_put_block(w, columns, FV_TIMELINE_MESSAGE_COLUMNS, count);
+    out.block = fv_timeline_put_block(w, fv_timeline_put, columns, FV_TIMELINE_MESSAGE_COLUMNS, count);
     return out;
 }
 
 static void put_all(struct fv_timeline_writer *w, const struct fv_timeline_message *all, size_t count)
 {
-    const size_t block_count = (count + BLOCK - 1) / BLOCK;
+    size_t block_count = (count + BLOCK - 1) / BLOCK;
     struct fv_timeline_message_block *blocks = fv_xcalloc(block_count + 1, sizeof(*blocks));
+    const uint64_t before = w->at;
 
     for (size_t i = 0; i < block_count; i++)
         blocks[i] = put_messages(w, all + i * BLOCK, i + 1 < block_count ? BLOCK : count - i * BLOCK);
+    if (!fv_timeline_limit_takes(w, block_count * sizeof(*blocks))) {
+        w->failed = fseeko(w->out, (off_t)before, SEEK_SET) || w->failed;
+        w->at = before;
+        w->header.left_out.messages = count;
+        block_count = 0;
+    }
     w->header.message_blocks =
         (struct fv_timeline_part){ fv_timeline_put(w, blocks, block_count * sizeof(*blocks)), block_count };
     free(blocks);
@@ -116,25 +185,27 @@ static void put_all(struct fv_timeline_writer *w, const struct fv_timeline_messa
 void fv_timeline_write_messages(struct fv_timeline_writer *w)
 {
     struct fv_timeline_message *all = fv_xcalloc(w->send_count + 1, sizeof(*all));
-    size_t count = 0, k = 0;
+    struct matching m = { 0 };
+    size_t count = 0;
 
-    if (w->send_count)
-        qsort(w->sends, w->send_count, sizeof(*w->sends), by_key_and_order);
-    if (w->receive_count)
-        qsort(w->receives, w->receive_count, sizeof(*w->receives), by_key_and_order);
-    for (size_t i = 0; i < w->send_count && k < w->receive_count; i++) {
+    make_channels(&m, w->receives, w->receive_count);
+    for (size_t i = 0; i < w->send_count; i++) {
         const struct fv_timeline_end *s = &w->sends[i];
+        const uint32_t k = take_receive(&m, s);
 
-        while (k < w->receive_count && by_key(&w->receives[k], s) < 0)
-            k++;
-        if (k == w->receive_count || by_key(&w->receives[k], s))
-            continue;
-        const struct fv_timeline_end *r = &w->receives[k++];
-        all[count++] = (struct fv_timeline_message){ s->ns, r->ns, r->bytes, s->row, r->row, s->tag, s->comm };
+        if (k != FV_NONE)
+            all[count++] = (struct fv_timeline_message){ s->ns,  w->receives[k].ns,  w->receives[k].bytes,
+                                                         s->row, w->receives[k].row, s->tag,
+                                                         s->comm };
     }
-    if (count)
-        qsort(all, count, sizeof(*all), by_sent);
     w->header.unmatched = w->send_count + w->receive_count - 2 * count;
+    free(m.next);
+    free(m.channels);
+    fv_index_release(&m.index);
+    free(w->sends);
+    free(w->receives);
+    w->sends = w->receives = NULL;
+    all = fv_runs_sort(all, count, w->send_count + 1, sizeof(*all), is_sent_before);
     w->header.messages = count;
     put_all(w, all, count);
     free(all);

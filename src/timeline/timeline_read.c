@@ -134,9 +134,12 @@ struct varints {
     const uint8_t *at, *stop;
 };
 
-static uint64_t number(struct varints *v)
+static inline uint64_t number(struct varints *v)
 {
     uint64_t value = 0;
+
+    if (FV_LIKELY(v->at < v->stop) && *v->at < 0x80) /* most are so small */
+        return *v->at++;
 
     for (unsigned shift = 0; v->at < v->stop && shift < 64; shift += 7) {
         uint8_t byte = *v->at++;
@@ -191,8 +194,9 @@ static bool unpack(const struct fv_timeline_file *t, const struct fv_timeline_bl
 
 /* ---- slices ---- */
 
-static struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, struct varints *columns, uint64_t before,
-                                          uint32_t row)
+/* `times`: without call paths, and who else took part. */
+static inline struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, struct varints *columns,
+                                                 uint64_t before, uint32_t row, bool times)
 {
     struct fv_timeline_seen s = { .context = FV_TIMELINE_NONE, .cause = FV_TIMELINE_NONE, .comm = FV_TIMELINE_NONE };
 
@@ -203,6 +207,10 @@ static struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, stru
     s.is_sampled = region & 1;
     const uint64_t depth = number(&columns[3]);
     s.depth = depth < DEEPEST ? (uint32_t)depth : DEEPEST;
+    if (times) {
+        s.wait_ns = region & 2 ? number(&columns[5]) : 0;
+        return s;
+    }
     const uint64_t context = number(&columns[4]);
     if (context && context <= t->header->contexts.count)
         s.context = (uint32_t)context - 1;
@@ -223,6 +231,7 @@ struct looking {
     uint64_t from, to, least_ns;
     fv_timeline_take *take;
     void *context;
+    bool times; /* alone are wanted */
 };
 
 /* False: enough. */
@@ -235,7 +244,7 @@ static bool take_chunk(const struct fv_timeline_file *t, const struct fv_timelin
         !unpack(t, &c->block, FV_TIMELINE_SLICE_COLUMNS, u))
         return true;
     for (uint32_t k = 0; k < c->block.count && u->columns[0].at < u->columns[0].stop; k++) {
-        const struct fv_timeline_seen s = next_slice(t, u->columns, before, c->row);
+        const struct fv_timeline_seen s = next_slice(t, u->columns, before, c->row, l->times);
 
         before = s.begin_ns;
         if (s.begin_ns >= l->to)
@@ -249,7 +258,7 @@ static bool take_chunk(const struct fv_timeline_file *t, const struct fv_timelin
 bool fv_timeline_chunk_slices(const struct fv_timeline_file *t, uint64_t chunk, uint64_t from, uint64_t to,
                               uint64_t least_ns, fv_timeline_take *take, void *context)
 {
-    const struct looking looking = { from, to, least_ns, take, context };
+    const struct looking looking = { from, to, least_ns, take, context, false };
     struct unpacked u = { 0 };
     const bool is_all = take_chunk(t, &t->chunks[chunk], &looking, &u);
 
@@ -257,18 +266,28 @@ bool fv_timeline_chunk_slices(const struct fv_timeline_file *t, uint64_t chunk, 
     return is_all;
 }
 
-bool fv_timeline_slices(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to, uint64_t least_ns,
-                        fv_timeline_take *take, void *context)
+static bool look_at_row(const struct fv_timeline_file *t, uint32_t row, const struct looking *looking)
 {
     const struct fv_timeline_row *r = &t->rows[row];
-    const struct looking looking = { from, to, least_ns, take, context };
     struct unpacked u = { 0 };
     bool is_all = true;
 
     for (uint64_t i = r->first_chunk; is_all && i < r->first_chunk + r->chunk_count; i++)
-        is_all = take_chunk(t, &t->chunks[i], &looking, &u);
+        is_all = take_chunk(t, &t->chunks[i], looking, &u);
     end_unpacked(&u);
     return is_all;
+}
+
+bool fv_timeline_slices(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to, uint64_t least_ns,
+                        fv_timeline_take *take, void *context)
+{
+    return look_at_row(t, row, &(struct looking){ from, to, least_ns, take, context, false });
+}
+
+void fv_timeline_times(const struct fv_timeline_file *t, uint32_t row, uint64_t from, uint64_t to,
+                       fv_timeline_take *take, void *context)
+{
+    look_at_row(t, row, &(struct looking){ from, to, 0, take, context, true });
 }
 
 /* ---- messages ---- */
@@ -322,4 +341,29 @@ void fv_timeline_messages(const struct fv_timeline_file *t, uint64_t from, uint6
     for (uint64_t i = 0; i < t->header->message_blocks.count && t->messages[i].begin_ns < to; i++)
         take_messages(t, i, from, to, take, context, &u);
     end_unpacked(&u);
+}
+
+static void count_message(void *context, const struct fv_timeline_message *message)
+{
+    uint64_t *count = context;
+
+    (void)message;
+    ++*count;
+}
+
+/* Blocks of which all messages are wanted need not be unpacked: the next one begins where the last one of them is sent,
+ * or later. */
+uint64_t fv_timeline_message_count(const struct fv_timeline_file *t, uint64_t from, uint64_t to)
+{
+    const uint64_t blocks = t->header->message_blocks.count;
+    struct unpacked u = { 0 };
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < blocks && t->messages[i].begin_ns < to; i++)
+        if (t->messages[i].first_received_ns >= from && i + 1 < blocks && t->messages[i + 1].begin_ns < to)
+            count += t->messages[i].block.count;
+        else
+            take_messages(t, i, from, to, count_message, &count, &u);
+    end_unpacked(&u);
+    return count;
 }

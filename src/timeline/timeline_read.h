@@ -60,7 +60,10 @@ typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slic
 /* Slices of a row that have a part of [from, to) and take `least_ns` or more; short ones first. False: not all. */
 bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
                         uint64_t least_ns, fv_timeline_take *take, void *context);
-/* The same of one chunk, in the order of begins. */
+/* All of them, but without context, cause, comm and instance, which takes less time. */
+void fv_timeline_times(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
+                       fv_timeline_take *take, void *context);
+/* The same as fv_timeline_slices() of one chunk, in the order of begins. */
 bool fv_timeline_chunk_slices(const struct fv_timeline_file *timeline, uint64_t chunk, uint64_t from, uint64_t to,
                               uint64_t least_ns, fv_timeline_take *take, void *context);
 
@@ -69,6 +72,8 @@ bool fv_timeline_chunk_slices(const struct fv_timeline_file *timeline, uint64_t 
 typedef void fv_timeline_take_message(void *context, const struct fv_timeline_message *message);
 void fv_timeline_messages(const struct fv_timeline_file *timeline, uint64_t from, uint64_t to,
                           fv_timeline_take_message *take, void *context);
+/* How many these are. */
+uint64_t fv_timeline_message_count(const struct fv_timeline_file *timeline, uint64_t from, uint64_t to);
 /* Of one of header->message_blocks. */
 void fv_timeline_block_messages(const struct fv_timeline_file *timeline, uint64_t block, uint64_t from, uint64_t to,
                                 fv_timeline_take_message *take, void *context);
@@ -78,6 +83,7 @@ void fv_timeline_block_messages(const struct fv_timeline_file *timeline, uint64_
 struct fv_timeline_gathering {
     struct fv_timeline_seen *items;
     size_t count, room;
+    bool has_all; /* also what fv_timeline_times() leaves out */
 };
 void fv_timeline_gather(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
                         struct fv_timeline_gathering *g);

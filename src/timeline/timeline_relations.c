@@ -196,7 +196,7 @@ static const struct fv_column_def value_columns[] = {
     TEXT("name", "name", "The sensor, counter or metric.", struct fv_timeline_measured, series.name),
     TEXT("unit", "unit", "Its unit.", struct fv_timeline_measured, series.unit),
     RANK("rank", "rank", "The rank that recorded it.", struct fv_timeline_measured, series.row, 0),
-    { "value", "value", "", "It, or of a rate a second's, since the value before.",
+    { "value", "value", "", "It, or of what is counted a second's, since the value before.",
       FV_FIELD(struct fv_timeline_measured, value), .flags = FV_NULLABLE },
 };
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OF_COUNTERS, OF_SENSORS, OF_MEMORY, OF_ARCHIVE }; /* key[1] */
+enum { OF_COUNTERS, OF_SENSORS, OF_MEMORY, OF_ARCHIVE, DERIVED }; /* key[1] */
 
 /* ---- values ---- */
 
-static void add_point(struct fv_timeline_values *v, uint64_t ns, double value)
+void fv_timeline_add_point(struct fv_timeline_values *v, uint64_t ns, double value)
 {
     if (v->count && ns < v->points[v->count - 1].ns)
         ns = v->points[v->count - 1].ns;
@@ -23,13 +23,13 @@ static void add_point(struct fv_timeline_values *v, uint64_t ns, double value)
 static void add_value(struct fv_timeline_values *v, uint64_t ns, double value)
 {
     if (!v->series.is_rate) {
-        add_point(v, ns, value);
+        fv_timeline_add_point(v, ns, value);
         return;
     }
     if (v->is_known && ns <= v->since_ns && value >= v->before)
         return;
     if (v->is_known && value >= v->before)
-        add_point(v, ns, (value - v->before) * 1e9 / (double)(ns - v->since_ns));
+        fv_timeline_add_point(v, ns, (value - v->before) * 1e9 / (double)(ns - v->since_ns));
     v->is_known = true;
     v->since_ns = ns;
     v->before = value;
@@ -38,6 +38,11 @@ static void add_value(struct fv_timeline_values *v, uint64_t ns, double value)
 static struct fv_timeline_values *values_of(struct fv_timeline_writer *w, uint32_t row, uint32_t of, uint32_t number)
 {
     return FV_INTERNED(w->value_index, w->values, w->value_count, w->value_room, (uint32_t[]){ row, of, number });
+}
+
+struct fv_timeline_values *fv_timeline_derived_values(struct fv_timeline_writer *w, uint32_t row, uint32_t number)
+{
+    return values_of(w, row, DERIVED, number);
 }
 
 /* Names are needed where there is a value. */
@@ -183,9 +188,14 @@ static uint64_t put_extremes(struct fv_timeline_writer *w, const struct fv_timel
 
 void fv_timeline_write_values(struct fv_timeline_writer *w)
 {
+    fv_timeline_derive(w);
     for (; w->value_written < w->value_count; w->value_written++) {
         struct fv_timeline_values *v = &w->values[w->value_written];
 
+        if (!fv_timeline_limit_has_room(w, v->count * sizeof(*v->points))) {
+            w->header.left_out.series++;
+            v->count = 0; /* so that it has no row in the table */
+        }
         v->series.count = v->count;
         v->series.points = fv_timeline_put(w, v->points, v->count * sizeof(*v->points));
         v->series.extremes = put_extremes(w, v);

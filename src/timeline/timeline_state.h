@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept while a timeline is made; shared by its parts: timeline_write.c takes records and makes slices of them,
  * timeline_bins.c sums up what the innermost ones are, timeline_messages.c finds both ends of messages,
- * timeline_series.c keeps values along time, timeline_tables.c writes chunks and tables. */
+ * timeline_series.c keeps values along time, timeline_tables.c writes chunks and tables, timeline_limit.c leaves out
+ * what there is no room for. */
 #ifndef FV_TIMELINE_STATE_H
 #define FV_TIMELINE_STATE_H
 
@@ -87,6 +88,15 @@ struct fv_timeline_end {          /* of a message */
     uint32_t row;
 };
 
+/* Slices of a file of limited size are in a file of their own until all are known: what is left out later is taken out
+ * of that. */
+struct fv_timeline_limit {
+    FILE *slices;   /* NULL: the size is not limited */
+    uint64_t at;    /* its bytes */
+    uint64_t bytes; /* that this process may write */
+    unsigned least; /* slices that are shorter than 4^least ns are left out; 0: none are */
+};
+
 struct fv_timeline_writer {
     struct fv_sink sink; /* first: a sink is one of these */
     const struct fv_merge *merge;
@@ -95,6 +105,7 @@ struct fv_timeline_writer {
     FILE *out;
     uint64_t at; /* bytes so far */
     bool failed;
+    struct fv_timeline_limit limit;
     struct fv_timeline_header header;
     struct fv_timeline_row *rows; /* in the order of ranks and threads */
     size_t row_count;
@@ -123,6 +134,9 @@ struct fv_timeline_writer {
     size_t critical_count, critical_room;
 };
 
+/* Writes, and says where. */
+typedef uint64_t fv_timeline_putter(struct fv_timeline_writer *w, const void *data, size_t bytes);
+
 /* timeline_bins.c. Pieces come in the order of time, waits in any. */
 void fv_timeline_add_piece(struct fv_timeline_writer *w, struct fv_timeline_bins *bins,
                            const struct fv_timeline_piece *piece);
@@ -138,6 +152,22 @@ void fv_timeline_count_record(struct fv_timeline_writer *w, uint32_t row, const 
 void fv_timeline_write_values(struct fv_timeline_writer *w); /* of the rank so far, of which there come no more */
 void fv_timeline_write_series(struct fv_timeline_writer *w); /* the table */
 
+/* What timeline_derived.c needs of it. */
+struct fv_timeline_values *fv_timeline_derived_values(struct fv_timeline_writer *w, uint32_t row, uint32_t number);
+void fv_timeline_add_point(struct fv_timeline_values *v, uint64_t ns, double value);
+void fv_timeline_derive(struct fv_timeline_writer *w); /* timeline_derived.c: of counters that are not written yet */
+
+/* timeline_limit.c: what a file of limited size has. most_bytes: of all processes together; 0: any number. */
+bool fv_timeline_limit_open(struct fv_timeline_limit *limit, const char *path, const struct fv_merge *merge,
+                            uint64_t most_bytes); /* false: logged */
+void fv_timeline_limit_close(struct fv_timeline_limit *limit);
+size_t fv_timeline_limit_bins(const struct fv_timeline_writer *w); /* the finest bins of a row, at most */
+bool fv_timeline_limit_has_room(const struct fv_timeline_writer *w, uint64_t more); /* for values */
+bool fv_timeline_limit_takes(const struct fv_timeline_writer *w, uint64_t more);    /* the file, with its tables */
+fv_timeline_putter fv_timeline_limit_put;                                           /* slices of a chunk */
+void fv_timeline_limit_apply(struct fv_timeline_writer *w);                         /* behind a chunk */
+void fv_timeline_limit_end(struct fv_timeline_writer *w);                           /* all slices are known */
+
 /* timeline_join.c: both collective. In all processes what the regions are; at the end in the first what all wrote. */
 void fv_timeline_share(struct fv_timeline_writer *w);
 void fv_timeline_join(struct fv_timeline_writer *w);
@@ -146,9 +176,9 @@ void fv_timeline_join(struct fv_timeline_writer *w);
 /* Of a location; FV_TIMELINE_NONE: there is none. */
 uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location);
 uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t bytes); /* where */
-/* A block of so many rows; the columns are released. */
-struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, struct fv_bytes *columns, size_t count,
-                                               size_t rows);
+/* A block of so many rows, by `put`; the columns are released. */
+struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, fv_timeline_putter *put,
+                                               struct fv_bytes *columns, size_t count, size_t rows);
 void fv_timeline_add_number(struct fv_bytes *column, uint64_t value);
 void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length);
 uint32_t fv_timeline_string(struct fv_timeline_writer *w, const char *text);

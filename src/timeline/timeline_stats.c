@@ -257,7 +257,7 @@ void fv_timeline_tree_make(const struct fv_timeline_file *t, const struct fv_tim
                            struct fv_timeline_tree *tree)
 {
     struct growing g = { .timeline = t, .tree = tree };
-    struct fv_timeline_gathering gathered = { 0 };
+    struct fv_timeline_gathering gathered = { .has_all = true };
     const size_t regions = t->header->regions.count;
 
     *tree = (struct fv_timeline_tree){ 0 };

@@ -32,8 +32,8 @@ void fv_timeline_add_number(struct fv_bytes *column, uint64_t value)
 
 #define LEVEL 3 /* of zstd */
 
-struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, struct fv_bytes *columns, size_t count,
-                                               size_t rows)
+struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, fv_timeline_putter *put,
+                                               struct fv_bytes *columns, size_t count, size_t rows)
 {
     struct fv_bytes raw = { 0 };
     struct fv_timeline_block block = { .count = (uint32_t)rows };
@@ -52,7 +52,7 @@ struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, str
 
     block.raw = (uint32_t)raw.count;
     block.bytes = (uint32_t)(is_less ? bytes : raw.count);
-    block.offset = fv_timeline_put(w, is_less ? packed : raw.data, block.bytes);
+    block.offset = put(w, is_less ? packed : raw.data, block.bytes);
     free(packed);
     free(raw.data);
     return block;
@@ -105,11 +105,13 @@ void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thre
     }
     FV_GROW(w->chunks, w->chunk_room, w->chunk_count + 1);
     w->chunks[w->chunk_count++] =
-        (struct fv_timeline_chunk){ .block = fv_timeline_put_block(w, columns, FV_TIMELINE_SLICE_COLUMNS, count),
+        (struct fv_timeline_chunk){ .block = fv_timeline_put_block(w, fv_timeline_limit_put, columns,
+                                                                   FV_TIMELINE_SLICE_COLUMNS, count),
                                     .begin_ns = s[0].begin_ns,
                                     .end_ns = end,
                                     .row = t->row,
                                     .length = length };
+    fv_timeline_limit_apply(w);
 }
 
 /* ---- tables ---- */
@@ -205,6 +207,15 @@ uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t locatio
                : FV_TIMELINE_NONE;
 }
 
+void fv_timeline_name_row(void *writer, uint64_t location, const char *name)
+{
+    struct fv_timeline_writer *w = writer;
+    const uint32_t row = fv_timeline_row_of(w, location);
+
+    if (row != FV_TIMELINE_NONE)
+        w->rows[row].name = fv_timeline_string(w, name);
+}
+
 void fv_timeline_add_label(void *writer, uint64_t time_ns, uint64_t location, const char *text)
 {
     struct fv_timeline_writer *w = writer;
@@ -296,6 +307,10 @@ static void write_critical(struct fv_timeline_writer *w)
 
         c[w->critical_count - 1 - i] = c[i];
         c[i] = other;
+    }
+    if (!fv_timeline_limit_takes(w, w->critical_count * sizeof(*c))) {
+        w->header.left_out.critical = w->critical_count;
+        w->critical_count = 0;
     }
     w->header.critical = part(w, c, w->critical_count, sizeof(*c));
 }

@@ -18,16 +18,9 @@ struct level {
     uint64_t count;
     unsigned width, bin_bytes;
     const struct fv_timeline_row *row;
+    unsigned fields[FV_TIMELINE_CLASS_COUNT + 1], field_count; /* classes of its parts; the last one may be waiting:
+                                                                * FV_TIMELINE_CLASS_COUNT */
 };
-
-static double next_part(const uint8_t **at)
-{
-    uint16_t part;
-
-    memcpy(&part, *at, sizeof(part));
-    *at += sizeof(part);
-    return part;
-}
 
 static uint32_t region_of(const uint8_t *at, unsigned bytes)
 {
@@ -39,25 +32,44 @@ static uint32_t region_of(const uint8_t *at, unsigned bytes)
     return region == none ? FV_TIMELINE_NONE : region;
 }
 
-/* One of a level, of which a part is in the stretch; unit: ns. */
-static void gather_bin(struct gathered *g, const struct level *l, uint64_t number, double unit)
+static uint64_t in_units(double ns, double unit)
 {
-    const uint8_t *at = l->bins + number * l->bin_bytes;
+    const double units = ns / unit;
 
-    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
-        if (l->row->classes >> c & 1)
-            g->parts[c] += next_part(&at) * unit;
-    if (l->row->classes & FV_TIMELINE_WAITS)
-        g->wait += next_part(&at) * unit;
-    const double region_ns = next_part(&at) * unit;
-    const uint32_t region = region_of(at, l->row->region_bytes);
-    if (region == FV_TIMELINE_NONE)
-        return;
-    if (region == g->region)
-        g->region_ns += region_ns;
-    else if (region_ns > g->region_ns) {
+    return units < 0x1p62 ? (uint64_t)(units + 0.5) : UINT64_C(1) << 62;
+}
+
+/* So many of a level, of which each has the same part in the stretch; unit: ns. This is where the time of a picture of
+ * many rows goes: sums are whole numbers, of those classes alone that the row has. */
+static void gather_bins(struct gathered *g, const struct level *l, uint64_t first, uint64_t end, double unit)
+{
+    const unsigned own = l->field_count, bytes = l->bin_bytes, region_bytes = l->row->region_bytes;
+    const uint8_t *at = l->bins + first * bytes;
+    const uint64_t before = in_units(g->region_ns, unit);
+    uint64_t sums[FV_TIMELINE_CLASS_COUNT + 1] = { 0 }, region_sum = before;
+    uint32_t region = g->region;
+
+    for (uint64_t i = first; i < end; i++, at += bytes) {
+        uint16_t fields[FV_TIMELINE_CLASS_COUNT + 2];
+
+        memcpy(fields, at, 2 * (own + 1));
+        for (unsigned k = 0; k < own; k++)
+            sums[k] += fields[k];
+        const uint32_t of = region_of(at + 2 * (own + 1), region_bytes);
+        if (of == FV_TIMELINE_NONE)
+            continue;
+        if (of == region)
+            region_sum += fields[own];
+        else if (fields[own] > region_sum) {
+            region = of;
+            region_sum = fields[own];
+        }
+    }
+    for (unsigned k = 0; k < own; k++)
+        *(l->fields[k] == FV_TIMELINE_CLASS_COUNT ? &g->wait : &g->parts[l->fields[k]]) += (double)sums[k] * unit;
+    if (region != g->region || region_sum != before) {
         g->region = region;
-        g->region_ns = region_ns;
+        g->region_ns = (double)region_sum * unit;
     }
 }
 
@@ -67,8 +79,13 @@ static void gather_bin(struct gathered *g, const struct level *l, uint64_t numbe
 static struct level level_of(const struct fv_timeline_file *t, const struct fv_timeline_row *row, double ns)
 {
     const unsigned bytes = fv_timeline_bin_bytes(row->classes, row->region_bytes);
-    struct level l = { t->map + row->bins, row->bin_count, row->width, bytes, row };
+    struct level l = { t->map + row->bins, row->bin_count, row->width, bytes, row, { 0 }, 0 };
 
+    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+        if (row->classes >> c & 1)
+            l.fields[l.field_count++] = c;
+    if (row->classes & FV_TIMELINE_WAITS)
+        l.fields[l.field_count++] = FV_TIMELINE_CLASS_COUNT;
     for (uint32_t i = 1; i < row->levels && (double)(UINT64_C(2) << l.width) <= ns / EDGES; i++) {
         l.bins += l.count * bytes;
         l.count = (l.count + 1) / 2;
@@ -77,18 +94,27 @@ static struct level level_of(const struct fv_timeline_file *t, const struct fv_t
     return l;
 }
 
+static void gather_edge(const struct level *l, double from, double to, uint64_t i, struct gathered *g)
+{
+    const double width = (double)(UINT64_C(1) << l->width);
+    double begin = (double)i * width, end = begin + width;
+
+    begin = begin > from ? begin : from;
+    end = end < to ? end : to;
+    if (end > begin && i < l->count)
+        gather_bins(g, l, i, i + 1, (end - begin) / FV_TIMELINE_WHOLE);
+}
+
 static void gather(const struct level *l, double from, double to, struct gathered *g)
 {
     const double width = (double)(UINT64_C(1) << l->width);
+    const uint64_t first = from > 0 ? (uint64_t)(from / width) : 0, last = to > 0 ? (uint64_t)(to / width) : 0;
 
-    for (uint64_t i = from > 0 ? (uint64_t)(from / width) : 0; i < l->count && (double)i * width < to; i++) {
-        double begin = (double)i * width, end = begin + width;
-
-        begin = begin > from ? begin : from;
-        end = end < to ? end : to;
-        if (end > begin)
-            gather_bin(g, l, i, (end - begin) / FV_TIMELINE_WHOLE);
-    }
+    gather_edge(l, from, to, first, g);
+    if (first + 1 < last && first + 1 < l->count)
+        gather_bins(g, l, first + 1, last < l->count ? last : l->count, width / FV_TIMELINE_WHOLE);
+    if (last > first)
+        gather_edge(l, from, to, last, g);
 }
 
 /* ---- tiles ---- */
@@ -153,7 +179,7 @@ static void tile_exactly(const struct tiling *t, uint32_t row, struct fv_timelin
     free(open);
 }
 
-/* Bins are longer than a stretch, or there are few slices in all of these: then slices are taken. */
+/* Bins are longer than a stretch, or there are few slices in all of these: then slices are taken, if all are there. */
 #define FEW 4096
 
 static void tile_row(const struct tiling *t, uint32_t row, struct fv_timeline_gathering *g)
@@ -164,7 +190,7 @@ static void tile_row(const struct tiling *t, uint32_t row, struct fv_timeline_ga
 
     if (!r->levels)
         return;
-    if ((double)(r->slices + r->samples) * part < FEW || (double)(UINT64_C(1) << l.width) > t->step) {
+    if (!r->left_out && ((double)(r->slices + r->samples) * part < FEW || (double)(UINT64_C(1) << l.width) > t->step)) {
         tile_exactly(t, row, g);
         return;
     }

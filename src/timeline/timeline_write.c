@@ -30,10 +30,14 @@ static void keep(struct fv_timeline_writer *w, struct fv_timeline_thread *t, con
     struct fv_timeline_row *row = &w->rows[t->row];
     struct fv_timeline_region *region = &w->regions[slice->region];
 
-    FV_GROW(t->lengths[length].items, t->lengths[length].room, t->lengths[length].count + 1);
-    t->lengths[length].items[t->lengths[length].count++] = *slice;
-    if (t->lengths[length].count == CHUNK)
-        fv_timeline_put_chunk(w, t, length);
+    if (length < w->limit.least) {
+        row->left_out++;
+    } else {
+        FV_GROW(t->lengths[length].items, t->lengths[length].room, t->lengths[length].count + 1);
+        t->lengths[length].items[t->lengths[length].count++] = *slice;
+        if (t->lengths[length].count == CHUNK)
+            fv_timeline_put_chunk(w, t, length);
+    }
     row->slices += !(slice->flags & FV_SLICE_SAMPLED);
     row->depth = row->depth > slice->depth + 1u ? row->depth : slice->depth + 1u;
     region->count += !(slice->flags & FV_SLICE_SAMPLED);
@@ -236,17 +240,21 @@ static int open_file(const char *path, int process)
     return fd;
 }
 
-struct fv_timeline_writer *fv_timeline_create(const char *path, const struct fv_merge *merge)
+struct fv_timeline_writer *fv_timeline_create(const char *path, const struct fv_merge *merge, uint64_t most_bytes)
 {
     struct fv_timeline_writer *w;
+    struct fv_timeline_limit limit = { 0 };
     int fd = open_file(path, merge->transport->rank);
 
-    if (fv_transport_any(merge->transport, fd < 0)) {
+    if (fv_transport_any(merge->transport, fd < 0 || !fv_timeline_limit_open(&limit, path, merge, most_bytes))) {
         if (fd >= 0)
             close(fd);
+        fv_timeline_limit_close(&limit);
         return NULL;
     }
     w = fv_xcalloc(1, sizeof(*w));
+    w->limit = limit;
+    w->header.most_bytes = most_bytes;
     w->sink = (struct fv_sink){ .open = open_location, .put = put, .close = close_location };
     w->merge = merge;
     w->path = strdup(path);
@@ -265,6 +273,7 @@ struct fv_sink *fv_timeline_sink(struct fv_timeline_writer *w)
 
 static void release(struct fv_timeline_writer *w)
 {
+    fv_timeline_limit_close(&w->limit);
     fv_groups_release(&w->groups);
     fv_pendings_release(&w->posted);
     for (size_t i = 0; i < w->value_count; i++)
@@ -293,7 +302,8 @@ static bool write_file(struct fv_timeline_writer *w, uint64_t source)
     fv_timeline_write_series(w);
     fv_timeline_write_messages(w);
     fv_timeline_write_tables(w);
-    if (fflush(w->out) || w->failed)
+    /* What was left out may have been written. */
+    if (fflush(w->out) || w->failed || ftruncate(fileno(w->out), (off_t)w->at))
         return false;
     w->header.complete = 1;
     return !fseek(w->out, 0, SEEK_SET) && fwrite(&w->header, sizeof(w->header), 1, w->out) == 1;
@@ -306,6 +316,7 @@ bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source
 
     if (good) {
         fv_timeline_write_values(w);
+        fv_timeline_limit_end(w);
         fv_timeline_join(w);
         written = !fv_transport_any(w->merge->transport, w->failed) && (!is_first || write_file(w, source));
     }

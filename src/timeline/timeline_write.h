@@ -11,14 +11,17 @@
 
 struct fv_timeline_writer;
 
-/* A new file at `path`. NULL: logged. The definitions stay. */
-struct fv_timeline_writer *fv_timeline_create(const char *path, const struct fv_merge *merge);
+/* A new file at `path`, of `most_bytes` at most, as far as that can be; 0: of any size. NULL: logged. The definitions
+ * stay. */
+struct fv_timeline_writer *fv_timeline_create(const char *path, const struct fv_merge *merge, uint64_t most_bytes);
 struct fv_sink *fv_timeline_sink(struct fv_timeline_writer *writer);
 /* For what a rank file has of its process and its node (merge/sensors.h, memory.h), behind the rank's threads. */
 struct fv_sink *fv_timeline_metrics(struct fv_timeline_writer *writer);
 /* A series of an archive, of a thread or of its process (otf2/import.h): the id of its SENSOR records. */
 uint32_t fv_timeline_name_series(void *writer, uint64_t location, bool of_thread, const char *name, const char *unit,
                                  bool grows);
+/* A location that is a stream of an accelerator. */
+void fv_timeline_name_row(void *writer, uint64_t location, const char *name);
 /* A moment that was marked, in an archive; those of rank files are known. To the first process. */
 void fv_timeline_add_label(void *writer, uint64_t time_ns, uint64_t location, const char *text);
 /* A stretch of the critical path, the latest first. rank: index in the definitions. */

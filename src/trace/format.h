@@ -291,6 +291,10 @@ enum fv_chunk_type {
     FV_CHUNK_IO_PROCESS = 64,      /* [fv_io_process, process, one] /proc/self/io at start and end */
     FV_CHUNK_IO_HANDLES = 65,      /* [fv_io_handle, process] open files that IO events refer to, in a trace */
     FV_CHUNK_IO_FUNCTIONS = 66,    /* [fv_io_function_record, process] functions for files that only an archive has */
+    FV_CHUNK_FUNCTION_EVENTS = 67, /* [fv_function_event, process] events that were counted in functions */
+    FV_CHUNK_FUNCTION_COUNTS = 68, /* [fv_function_counts, thread] what was counted in them */
+    FV_CHUNK_STREAMS = 69,         /* [fv_stream_record, process] streams of accelerators, which have calls as threads
+                                    * have */
     FV_CHUNK_OMP_WORK = 70,        /* [fv_omp_work, thread] parts in worksharing of OpenMP, by call path and region */
     FV_CHUNK_SOLO = 71, /* [fv_solo_record, process] phases in which one thread at a time ran alone (`fvmpi run
                          * --stacks --solo`), or one rank (--throughput) */

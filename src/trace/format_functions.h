@@ -8,6 +8,8 @@
 
 enum fv_function_calls_flags {
     FV_CALLS_COUNTED = 1, /* too short to be measured on: from then on its calls are counted alone */
+    FV_CALLS_KERNEL = 2,  /* of an archive: an accelerator computed ... */
+    FV_CALLS_COPY = 4,    /* ... or moved data */
 };
 
 /* A function at a place of a thread's tree of calls, which begins with what nobody that is instrumented called. Of
@@ -46,5 +48,39 @@ struct fv_function_losses {
     uint64_t reserved;
 };
 _Static_assert(sizeof(struct fv_function_losses) == 64, "on-disk size");
+
+/* A thread of the file that is none, but a stream of an accelerator, of an archive. */
+struct fv_stream_record {
+    uint32_t thread; /* fv_thread_record.id */
+    uint32_t reserved;
+    char device[64], name[64]; /* NUL-padded */
+};
+_Static_assert(sizeof(struct fv_stream_record) == 136, "on-disk size");
+
+/* An event that was counted in calls of functions, of an archive. */
+struct fv_function_event {
+    char name[64]; /* as the archive has it, NUL-padded */
+    uint64_t reserved;
+};
+_Static_assert(sizeof(struct fv_function_event) == 72, "on-disk size");
+
+enum fv_function_counts_flags {
+    FV_COUNTS_NO_SELF = 1, /* it is not known what was counted in functions that it called */
+    FV_COUNTS_NO_MPI = 2,  /* nor in calls of MPI */
+};
+
+/* What was counted in calls that ended. Of those within others of the same record the outermost alone are in
+ * `count`. */
+struct fv_function_counts {
+    uint32_t function; /* FUNCTION_CALLS of the thread, from 1 */
+    uint32_t event;    /* FUNCTION_EVENTS, from 0 */
+    uint64_t count;    /* in it, and in what it called */
+    uint64_t self;     /* outside of functions that it called; with that of nested ones */
+    uint64_t mpi_self; /* of these: in calls of MPI */
+    uint64_t calls;    /* of which `count` is */
+    uint32_t flags;    /* [enum fv_function_counts_flags] */
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct fv_function_counts) == 48, "on-disk size");
 
 #endif

@@ -91,11 +91,13 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
             fv_transcript_leave(t, h, ticks);
         break;
     case FV_REC_INSTANCE:
-        fv_transcript_function_enter(t, h, m->context, ticks);
+        fv_transcript_function_counted(t, h, ticks, false);
+        fv_transcript_function_enter(t, h, m, ticks);
         fv_transcript_together(t, slot, m, ticks);
         break;
     case FV_REC_INSTANCE_END:
         fv_transcript_together(t, slot, m, ticks);
+        fv_transcript_function_counted(t, h, ticks, true);
         fv_transcript_function_leave(t, h, ticks);
         break;
     case FV_REC_MEASURE:
@@ -123,6 +125,7 @@ static bool close_thread(struct fv_sink *sink, uint32_t slot)
     while (h->depth)
         fv_transcript_function_leave(t, h, h->record.end);
     fv_transcript_events(t, h, slot);
+    fv_transcript_function_counts(t, h, slot);
     fv_transcript_functions(t, h, slot);
     fv_transcript_counts(t, h, slot);
     fv_transcript_samples(t, h, slot);
@@ -193,6 +196,8 @@ bool fv_transcript_close(struct fv_transcript *t)
     h->last.monotonic_ns += (int64_t)(h->end_ticks - h->first.ticks);
     fv_transcript_together_close(t);
     fv_transcript_metrics(t);
+    fv_transcript_chunk(t, FV_CHUNK_STREAMS, FV_NO_THREAD, 0, t->streams.data, t->streams.count);
+    free(t->streams.data);
     fv_transcript_files_close(t);
     fv_transcript_definitions(t);
     h->file_bytes = t->end;

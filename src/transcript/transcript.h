@@ -22,8 +22,13 @@ struct fv_sink *fv_transcript_sink(struct fv_transcript *transcript);
 /* What FV_REC_COUNTER and FV_REC_SENSOR of it are: their op, and their id. Names may come again, of another thread. Of
  * a counter `id` is where it comes from, and aux 1 if it begins with 0 with the thread. FV_NONE: there is no room. */
 uint32_t fv_transcript_counter(struct fv_transcript *transcript, const char *name, bool at_each_call);
+/* Of one that was counted in a single call of a function: with aux FV_TRANSCRIPT_OF_CALL. */
+#define FV_TRANSCRIPT_OF_CALL 2
+uint32_t fv_transcript_instance_event(struct fv_transcript *transcript, const char *name);
 uint32_t fv_transcript_series(struct fv_transcript *transcript, const char *label, const char *unit, const char *about,
                               uint32_t flags);
+/* A slot is a stream of an accelerator. */
+void fv_transcript_stream(struct fv_transcript *transcript, uint32_t slot, const char *device, const char *name);
 /* False: the file could not be written; logged. */
 bool fv_transcript_close(struct fv_transcript *transcript);
 

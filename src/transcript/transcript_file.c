@@ -111,6 +111,20 @@ uint32_t fv_transcript_path(struct fv_transcript *t, uint32_t node)
     return path_in(t, &t->paths, &t->path_records, &t->path_count, node);
 }
 
+/* As a caller it is at another line, which an archive does not say. */
+uint32_t fv_transcript_entry(struct fv_transcript *t, uint32_t node, uint32_t line)
+{
+    const struct fv_node *n = &t->merge->defs.tree.nodes[node];
+    uint32_t id = fv_numbers_get(&t->entries, node);
+
+    if (id != FV_NONE)
+        return id;
+    const struct fv_path_record r = { fv_transcript_path(t, n->parent), fv_transcript_add_module(t, n->module), line };
+    fv_bytes_put(&t->path_records, &r, sizeof(r));
+    fv_numbers_set(&t->entries, node, ++t->path_count);
+    return t->path_count;
+}
+
 uint32_t fv_transcript_sample_path(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t node)
 {
     return path_in(t, &h->sample_paths, &h->sample_path_records, &h->sample_path_count, node);
@@ -270,6 +284,7 @@ void fv_transcript_definitions(struct fv_transcript *t)
     }
     free(t->way);
     fv_numbers_release(&t->paths);
+    fv_numbers_release(&t->entries);
     fv_numbers_release(&t->modules);
     fv_numbers_release(&t->comms);
     fv_numbers_release(&t->windows);

@@ -29,6 +29,10 @@ void fv_transcript_count(struct fv_transcript_thread *h, const struct fv_record 
 {
     struct fv_transcript_count *c = &h->counts[m->op];
 
+    if (m->aux == FV_TRANSCRIPT_OF_CALL) {
+        fv_transcript_instance_count(h, m);
+        return;
+    }
     if (c->from && c->from != m->id + 1)
         return; /* the same, from elsewhere */
     if (!c->first_at) {
@@ -51,10 +55,13 @@ void fv_transcript_count_call(struct fv_transcript *t, struct fv_transcript_thre
         if (begins) {
             c->is_entered = c->last_at == ticks;
             c->entered = c->last;
-        } else if (c->is_entered && c->last_at == ticks)
+        } else if (c->is_entered && c->last_at == ticks) {
             c->in_mpi += c->last - c->entered;
-        else if (c->last_at)
+            fv_transcript_function_mpi(h, i, c->last - c->entered);
+        } else if (c->last_at) {
             t->counters[i].flags |= FV_COUNTER_NO_MPI;
+            c->is_outside_mpi = true;
+        }
     }
 }
 
@@ -200,6 +207,7 @@ void fv_transcript_metrics(struct fv_transcript *t)
 {
     fv_transcript_chunk(t, FV_CHUNK_COUNTER_EVENTS, FV_NO_THREAD, 0, t->counters,
                         t->counter_count * sizeof(*t->counters));
+    fv_transcript_function_events(t);
     if (t->series_count)
         put_series(t);
     free(t->series_records.data);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of a rank while its file is made; shared by transcript.c and its parts: transcript_file.c puts chunks
  * and definitions, transcript_calls.c the statistics of calls, transcript_functions.c those of the program's functions,
- * transcript_metrics.c counters and series, transcript_samples.c samples, transcript_files.c files,
- * transcript_events.c the trace. */
+ * transcript_function_counts.c what was counted in these, transcript_metrics.c counters and series,
+ * transcript_samples.c samples, transcript_files.c files, transcript_events.c the trace. */
 #ifndef FV_TRANSCRIPT_STATE_H
 #define FV_TRANSCRIPT_STATE_H
 
@@ -29,6 +29,13 @@ struct fv_transcript_function { /* a call of the program's function that a threa
     uint64_t begin, called;     /* called: ticks in functions that it called */
     uint64_t mpi, mpi_called;   /* ticks of MPI when it began; in functions that it called */
     bool nested;
+    uint64_t counted[FV_COUNTERS]; /* by counter: when it began */
+};
+
+/* By function record and event: those counters first. */
+enum { FV_TRANSCRIPT_EVENTS = 2 * FV_COUNTERS };
+struct fv_transcript_function_counts {
+    uint64_t count, self, mpi_self, calls;
 };
 
 struct fv_transcript_thread {
@@ -52,14 +59,19 @@ struct fv_transcript_thread {
     struct fv_index function_index;
     uint32_t *open_records; /* by function record: how often it is open */
     size_t open_room;
+    struct fv_transcript_function_counts *function_counts; /* FV_TRANSCRIPT_EVENTS for each function record */
+    size_t function_counts_room;
     struct fv_transcript_function *open;
     size_t depth, depth_room;
     size_t works; /* constructs of OpenMP that it is in and that are no functions */
     struct fv_transcript_count {
-        uint64_t first, last, in_mpi, entered; /* counts; entered: when the call at hand began, ... */
-        uint64_t first_at, last_at;            /* ticks; 0: it was not counted */
-        uint64_t from;                         /* of the records, + 1 */
-        bool is_entered, is_bad;               /* ... if that is known; is_bad: it went back */
+        uint64_t first, last, in_mpi, entered;   /* counts; entered: when the call at hand began, ... */
+        uint64_t first_at, last_at;              /* ticks; 0: it was not counted */
+        uint64_t from;                           /* of the records, + 1 */
+        bool is_entered, is_bad;                 /* ... if that is known; is_bad: it went back */
+        uint64_t spent;                          /* as far as it is known in which function */
+        bool is_spent, is_loose, is_outside_mpi; /* spent is known; loose: not counted where each function begins and
+                                                  * ends; not where each call of MPI does */
     } counts[FV_COUNTERS];
     struct fv_numbers sample_paths; /* as those of the process, below */
     struct fv_bytes sample_path_records, sample_log;
@@ -90,7 +102,7 @@ struct fv_transcript {
     bool failed;
     struct fv_transcript_thread *threads;
     uint32_t thread_count;
-    struct fv_numbers paths, modules, comms, windows; /* ids by the definitions' numbers; FV_NONE: none yet */
+    struct fv_numbers paths, entries, modules, comms, windows; /* ids by the definitions' numbers; FV_NONE: none yet */
     struct fv_bytes path_records, module_records, comm_records, window_records;
     uint32_t path_count, module_count, comm_count, window_count;
     uint64_t *comm_calls; /* collective ones, by id */
@@ -102,6 +114,9 @@ struct fv_transcript {
     uint64_t request_count;
     struct fv_counter_event counters[FV_COUNTERS];
     uint32_t counter_count;
+    struct fv_function_event instance_events[FV_COUNTERS]; /* that were counted in single calls */
+    uint32_t instance_event_count;
+    struct fv_bytes streams;
     struct fv_bytes series_records;
     uint32_t series_count;
     struct fv_transcript_point {
@@ -120,6 +135,8 @@ struct fv_transcript {
 /* The number of a module in the file, which it is added to. */
 uint32_t fv_transcript_add_module(struct fv_transcript *t, uint32_t module);
 uint32_t fv_transcript_path(struct fv_transcript *t, uint32_t node);
+/* The same, of which the innermost frame is at the function's first line. */
+uint32_t fv_transcript_entry(struct fv_transcript *t, uint32_t node, uint32_t line);
 /* In the call tree of a thread's samples. */
 uint32_t fv_transcript_sample_path(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t node);
 uint32_t fv_transcript_comm(struct fv_transcript *t, uint32_t comm);
@@ -149,10 +166,19 @@ void fv_transcript_moved(struct fv_transcript *t, struct fv_transcript_thread *h
 void fv_transcript_statistics(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
 
 /* transcript_functions.c */
-void fv_transcript_function_enter(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t node,
+/* aux: the function's first line, 0: not known; tag: of enum fv_function_calls_flags. */
+void fv_transcript_function_enter(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m,
                                   uint64_t ticks);
 void fv_transcript_function_leave(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks);
 void fv_transcript_functions(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+
+/* transcript_function_counts.c: a function will begin, or end; a call of MPI ends, in which so much was counted. */
+void fv_transcript_function_counted(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks, bool ends);
+void fv_transcript_function_mpi(struct fv_transcript_thread *h, uint32_t counter, uint64_t count);
+/* What was counted in the call at hand alone. */
+void fv_transcript_instance_count(struct fv_transcript_thread *h, const struct fv_record *m);
+void fv_transcript_function_counts(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+void fv_transcript_function_events(struct fv_transcript *t);
 
 /* transcript_metrics.c */
 void fv_transcript_count(struct fv_transcript_thread *h, const struct fv_record *m, uint64_t ticks);

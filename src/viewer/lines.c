@@ -3,6 +3,9 @@
  * one. */
 #include "viewer/answer.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #if FV_MICROHTTPD
 
 #define MOST_TILES (1 << 21)
@@ -73,6 +76,47 @@ static void lay_out(const struct fv_timeline_tile *tiles, size_t count, uint8_t 
     }
 }
 
+/* Lines that threads take one after the other. */
+struct tiling {
+    const struct shown *shown;
+    const struct lines *lines;
+    struct window window;
+    struct fv_timeline_tile *tiles;
+    size_t count; /* of a line */
+    _Atomic size_t next;
+};
+
+static void *tile_lines(void *context)
+{
+    struct tiling *t = context;
+    const struct lines *l = t->lines;
+
+    for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < l->line_count;) {
+        const size_t first = i ? l->ends[i - 1] : 0;
+
+        fv_timeline_tiles(t->shown->timeline, l->rows + first, l->ends[i] - first, t->window.from, t->window.to,
+                          t->tiles + i * t->count, t->count);
+    }
+    return NULL;
+}
+
+#define MOST_THREADS 8
+
+/* On all processors; this thread is one of them. */
+static void tile_all(struct tiling *t)
+{
+    pthread_t threads[MOST_THREADS];
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t count = 0;
+
+    while (count < MOST_THREADS && (long)count + 1 < processors && count + 1 < t->lines->line_count &&
+           !pthread_create(&threads[count], NULL, tile_lines, t))
+        count++;
+    tile_lines(t);
+    while (count)
+        pthread_join(threads[--count], NULL);
+}
+
 static enum MHD_Result send_tiles(const struct shown *v, struct MHD_Connection *connection, const struct lines *l)
 {
     const struct window w = window_of(v, connection);
@@ -84,8 +128,7 @@ static enum MHD_Result send_tiles(const struct shown *v, struct MHD_Connection *
     struct fv_timeline_tile *tiles = fv_xcalloc(all + 1, sizeof(*tiles));
     uint8_t *out = fv_xcalloc(bytes + 1, 1);
 
-    for (size_t i = 0, first = 0; i < l->line_count; first = l->ends[i++])
-        fv_timeline_tiles(v->timeline, l->rows + first, l->ends[i] - first, w.from, w.to, tiles + i * count, count);
+    tile_all(&(struct tiling){ .shown = v, .lines = l, .window = w, .tiles = tiles, .count = count });
     lay_out(tiles, all, out);
     free(tiles);
     return fv_web_queue(v->site, connection, MHD_HTTP_OK,

@@ -159,7 +159,7 @@ enum MHD_Result fv_viewer_series(void *context, struct MHD_Connection *connectio
         fv_json_string(&a->json, "unit", fv_timeline_text(t, s->unit));
         fv_json_string(&a->json, "of", scopes[s->scope <= FV_TIMELINE_OF_NODE ? s->scope : 0]);
         fv_json_unsigned(&a->json, "row", s->row);
-        fv_json_bool(&a->json, "is_rate", s->is_rate);
+        fv_json_bool(&a->json, "is_rate", s->is_rate && !s->is_ratio);
         fv_json_unsigned(&a->json, "count", s->count);
         fv_json_end(&a->json);
     }

@@ -55,6 +55,13 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     fv_json_unsigned(&a->json, "samples", t->header->samples);
     fv_json_unsigned(&a->json, "messages", t->header->messages);
     fv_json_unsigned(&a->json, "unmatched", t->header->unmatched);
+    fv_json_object(&a->json, "left_out");
+    fv_json_unsigned(&a->json, "calls", t->header->left_out.slices);
+    fv_json_unsigned(&a->json, "least_ns", t->header->left_out.least_ns);
+    fv_json_unsigned(&a->json, "messages", t->header->left_out.messages);
+    fv_json_unsigned(&a->json, "series", t->header->left_out.series);
+    fv_json_unsigned(&a->json, "critical", t->header->left_out.critical);
+    fv_json_end(&a->json);
     tell_classes(&a->json);
     fv_json_array(&a->json, "rows");
     for (uint64_t i = 0; i < t->header->rows.count; i++) {
@@ -63,6 +70,7 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
         fv_json_unsigned(&a->json, NULL, t->rows[i].thread);
         fv_json_string(&a->json, NULL, fv_timeline_text(t, t->rows[i].host));
         fv_json_unsigned(&a->json, NULL, t->rows[i].depth);
+        fv_json_string(&a->json, NULL, fv_timeline_text(t, t->rows[i].name));
         fv_json_end(&a->json);
     }
     fv_json_end(&a->json);
@@ -212,7 +220,14 @@ static enum MHD_Result answer_messages(void *context, struct MHD_Connection *con
     struct answer *a = begin_answer();
 
     (void)r;
-    fv_timeline_messages(v->timeline, (uint64_t)w.from, (uint64_t)w.to, take_message, found);
+    /* Who draws no more than `most` asks for no others. */
+    const double most = number(connection, "most", 0, 1e18, 1e18);
+    if (most < (double)v->timeline->header->messages)
+        found->all = fv_timeline_message_count(v->timeline, (uint64_t)w.from, (uint64_t)w.to);
+    if ((double)found->all <= most) {
+        found->all = 0;
+        fv_timeline_messages(v->timeline, (uint64_t)w.from, (uint64_t)w.to, take_message, found);
+    }
     choose_largest(found);
     fv_json_unsigned(&a->json, "left_out", found->all - found->count);
     fv_json_array(&a->json, "messages");

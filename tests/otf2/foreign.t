@@ -118,6 +118,18 @@ def cut(archives, name, location, part):
     return os.path.join(copy, 'traces.otf2')
 
 
+def lines(tap, archives):
+    with tap.test('the first line of a function, as the region has it, also in the tree of calls'):
+        data = report_of(archives.anchor('scorep-overlap'))
+        wanted = {'overlap': 29, 'state::reaction': 17, 'state::interior': 9, 'start_halo': 68, 'finish_halo': 74}
+        found = {row['function']: row['line'] for row in data['instrumented']}
+        equal('lines', found, wanted)
+        for row in data['instrumented_paths']:
+            first, *callers = row['path']
+            equal('its own', (first['file'], first['line']), ('overlap.f90', wanted[first['function']]))
+            equal('of a call', [frame['line'] for frame in callers], [None] * len(callers))
+
+
 def oddities(tap, archives):
     with tap.test('an archive that is cut short: what is there is taken, and it is said'):
         anchor = cut(archives, 'scorep-late', 2, 0.6)
@@ -620,6 +632,7 @@ def main():
         harness.run([FVUNIFY, '-q', anchor]).ended(0)  # its own is made anew
         run = harness.run([FVUNIFY, '-q', anchor, '-o', os.path.dirname(archives.anchor('scorep-rma'))]).ended(0)
     oddities(tap, archives)
+    lines(tap, archives)
     reported(tap, archives)
     of_threads(tap, archives)
     own_threads(tap)

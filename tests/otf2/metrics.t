@@ -65,12 +65,67 @@ def of_score_p(tap):
                 equal(name, [r['counted'] for r in found[name]['per_rank']], ranks)
                 equal(name + ' in MPI', found[name]['counted_in_mpi'], in_mpi)
                 equal(name + ' mode', found[name]['mode'], None)
+    with tap.test('Score-P: counters by function add up to those of the threads'):
+        rows = data['instrumented_counts']
+        equal('events', sorted({r['event'] for r in rows}), sorted(found))
+        for name, (ranks, in_mpi) in figures.items():
+            own = [r for r in rows if r['event'] == name]
+            equal(name, sum(r['self_counted'] for r in own), sum(ranks) if name in found else 0)
+            equal(name + ' in MPI', sum(r['mpi_counted'] for r in own), in_mpi if name in found else 0)
     with tap.test('Score-P: what is no counter is a series of each rank'):
         rows = {s['event']: s for s in data['sensors']}
         equal('series', sorted(rows), ['ru_maxrss@rank 0', 'ru_maxrss@rank 1'])
         for rank, last in enumerate(figures['ru_maxrss'][0]):
             row = rows['ru_maxrss@rank {}'.format(rank)]
             equal('kind', (row['kind'], row['unit'], row['most']), ('gauge', 'Bytes', 1024 * last))
+
+
+def of_functions(tap):
+    def row(data, function, event):
+        found = [r for r in data['instrumented_counts'] if (r['function'], r['event']) == (function, event)]
+        equal('rows of {}, {}'.format(function, event), len(found), 1)
+        return tuple(found[0][key] for key in ('counted', 'self_counted', 'mpi_counted', 'calls'))
+
+    with tap.test('counters by function: in itself, in MPI, and with what it calls'):
+        data = written(
+            member('PAPI_TOT_CYC', GROWS),
+            'class 0 0',
+            '0 0 value 0 1000',
+            '0 0 enter 0',
+            '0 100 value 0 2000',
+            '0 100 enter 1',
+            '0 200 value 0 2500',
+            '0 200 enter 2',
+            '0 300 value 0 4500',
+            '0 300 leave 2',
+            '0 350 value 0 4600',
+            '0 350 leave 1',
+            '0 360 value 0 4610',
+            '0 360 enter 1',
+            '0 380 value 0 4650',
+            '0 380 leave 1',
+            '0 400 value 0 5000',
+            '0 400 leave 0',
+            *RANK_1,
+        )
+        equal('solve', row(data, 'solve', 'PAPI_TOT_CYC'), (2600 + 40, 500 + 2000 + 100 + 40, 2000, 2))
+        equal('main', row(data, 'main', 'PAPI_TOT_CYC'), (4000, 1000 + 10 + 350, 0, 1))
+        most = [r['max_rank'] for r in data['instrumented_counts']]
+        equal('ranks', most, [0, 0])
+    with tap.test('counters by function: not where they are read elsewhere'):
+        data = written(
+            member('PAPI_TOT_CYC', GROWS),
+            'class 1 0',
+            '0 0 enter 0',
+            '0 100 value 0 2000',
+            '0 200 enter 1',
+            '0 300 value 0 4500',
+            '0 350 leave 1',
+            '0 400 leave 0',
+            *RANK_1,
+        )
+        equal('counted', [c['counted'] for c in data['counters']], [2500])
+        equal('of functions', data['instrumented_counts'], [])
 
 
 def counts(tap):
@@ -253,6 +308,7 @@ def main():
         tap.done()
     of_score_p(tap)
     counts(tap)
+    of_functions(tap)
     along_time(tap)
     samples(tap)
     for mpi in harness.an_mpi(tap):

@@ -126,6 +126,56 @@ async function alignments(page) {
   );
 }
 
+/* Rows of both coloured by a number, on one scale; also in the pictures that are saved. */
+async function radar(page) {
+  const radars = () =>
+    page.evaluate(() =>
+      document.getElementById("picture").view.all.map(({ radar: of, canvas }) => {
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d"),
+          found = new Set();
+
+        copy.drawImage(canvas, 0, 0);
+        const { data } = copy.getImageData(130, 24, canvas.width - 140, canvas.height - 30);
+        for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
+        return { isOn: Boolean(of.isOn && of.data), most: of.most, colours: found.size, words: of.words() };
+      }),
+    );
+  await page.selectOption("select[aria-label='what colours the rows']", "mpi");
+  await settled(page);
+  await page.waitForTimeout(200);
+  const [first, second] = await radars();
+  await page.screenshot({ path: path.join(folder, "view-compare-radar.png") });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("picture as svg");
+  const [download] = await Promise.all([page.waitForEvent("download", TIMEOUT), page.keyboard.press("Enter")]),
+    svg = fs.readFileSync(await download.path(), "utf8"),
+    titles = await page.evaluate(() => document.getElementById("picture").view.all.map(view => view.about.title)),
+    captions = svg.match(/>[^<]*; colour: time in MPI, 0 % to 100 %</g) || [],
+    shades = await page.evaluate(text => {
+      const boxes = [...new DOMParser().parseFromString(text, "image/svg+xml").querySelectorAll("rect")],
+        { view } = document.getElementById("picture"),
+        steps = new Set(view.radar.steps),
+        below = view.canvas.clientHeight + 22;
+
+      return [
+        boxes.filter(box => steps.has(box.getAttribute("fill")) && box.getAttribute("y") < below - 22).length,
+        boxes.filter(box => steps.has(box.getAttribute("fill")) && box.getAttribute("y") > below + 20).length,
+      ];
+    }, svg);
+  await page.selectOption("select[aria-label='what colours the rows']", "");
+  await settled(page);
+  return (
+    same("on", [first.isOn, second.isOn, first.most, second.most], [true, true, 1, 1]) ||
+    (first.colours > 4 && second.colours > 4 ? null : JSON.stringify([first, second])) ||
+    same(
+      "captions",
+      captions.map(text => text.slice(1).split(";")[0]),
+      titles,
+    ) ||
+    (shades[0] > 50 && shades[1] > 50 ? null : "SVG: " + shades)
+  );
+}
+
 /* One colour for a function of both. */
 const colours = page =>
   page.evaluate(() => {
@@ -162,6 +212,7 @@ for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "
     await look("one stretch of time", moves(page));
     await look("a call of the second one", chosen(page));
     await look("what stands below what", alignments(page));
+    await look("rows coloured by numbers", radar(page));
   }
   await look(name + ": nothing goes wrong", Promise.resolve(faults.join("; ")));
   await close();

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shutil
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -243,6 +244,37 @@ def values(tap, mpi):
         server.stop()
 
 
+def derived(tap):
+    """IPC and memory bandwidth follow from counters that are read together."""
+    out = os.path.join(harness.scratch('derived'), 'a')
+    lines = ['member {} 0 4 1 0 #'.format(name) for name in ('PAPI_TOT_CYC', 'PAPI_TOT_INS', 'PAPI_L3_TCM')]
+    lines += ['class 0 0 1 2', 'class 0 0']
+    lines += ['0 0 value 0 0 0 0', '0 0 enter 0', '0 1000 value 0 2000 3000 10', '0 1000 enter 1']
+    lines += ['0 3000 value 0 2000 3000 50', '0 3000 leave 1', '0 4000 value 0 6000 4000 50', '0 4000 leave 0']
+    lines += ['1 0 value 1 0', '1 0 enter 0', '1 1000 value 1 500', '1 1000 leave 0']
+    os.makedirs(out)
+    program = os.path.join(harness.BUILD, 'tests/otf2/metrics')
+    subprocess.run([program, out], input='\n'.join(lines).encode(), check=True, timeout=60)
+    server = Server(os.path.join(out, 'traces.otf2'))
+    with tap.test('IPC and memory bandwidth, of a thread that counted what they are made of'):
+        series = server.json('series')['series']
+        known = {(one['name'], one['row']): number for number, one in enumerate(series)}
+        equal('rows', sorted(row for name, row in known if name in ('IPC', 'memory bandwidth')), [0, 0])
+        ipc, bandwidth = (known[name, 0] for name in ('IPC', 'memory bandwidth'))
+        equal(
+            'units',
+            [(series[i]['unit'], series[i]['is_rate']) for i in (ipc, bandwidth)],
+            [('instructions a cycle', False), ('bytes', True)],
+        )
+        window = {'from': 0, 'to': 4000}
+        most = [[value[1] for value in values_of(server, i, 4, **window)] for i in (ipc, bandwidth)]
+        equal('IPC', most[0][0], 1.5)
+        equal('nothing ran', most[0][2], 0)
+        equal('IPC at the end', most[0][3], 0.25)
+        equal('bandwidth', [most[1][0], most[1][2]], [64 * 10 / 1e-6, 64 * 40 / 2e-6])
+    server.stop()
+
+
 def in_browser(tap, mpi):
     program = mpi.build('../planted/hybrid.c', '-fopenmp')
     options = ['--trace', '--threads', '--memory', '-q']
@@ -259,6 +291,7 @@ def main():
     for name in ('scorep-coll', 'scorep-late'):
         together(tap, name, archives[name])
         by_any_number(tap, name, archives[name])
+    derived(tap)
     for mpi in harness.an_mpi(tap):
         waits(tap, mpi)
         values(tap, mpi)

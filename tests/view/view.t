@@ -270,6 +270,15 @@ def large(tap):
             wanted = sorted(m for m in seen if m[0] < end and m[1] >= begin)
             found = server.json('messages', **{'from': begin, 'to': end})['messages']
             equal('{} to {}'.format(begin, end), sorted(map(tuple, found)), wanted)
+    with tap.test('a large trace: too many messages are counted, and not told'):
+        for begin, end in windows(about['span_ns']):
+            found = server.json('messages', **{'from': begin, 'to': end})
+            wanted = len(found['messages']) + found['left_out']
+            for most in (0, 10, wanted - 1, wanted, 10**7):
+                few = server.json('messages', most=most, **{'from': begin, 'to': end})
+                equal('of {}, {}'.format(wanted, most), len(few['messages']) + few['left_out'], wanted)
+                check(most >= wanted or not few['messages'], 'of {}, {}', wanted, most)
+    seen_in_browser(tap, 'many messages', 'view_crowd.mjs', server.address)
     seen_in_browser(tap, 'large trace', 'view_frames.mjs', server.address)
     server.stop()
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See instrumentation.h. Each rank's records are one tree for each thread; they are added up by the calls' paths. */
 #include "profile/functions/instrumentation.h"
+#include "profile/functions/function_counts.h"
+#include "profile/functions/streams.h"
 #include "experiment/chunks.h"
 #include "profile/noise/shares.h"
 #include "profile/build.h"
@@ -340,6 +342,16 @@ static void skip_to(struct gather *g, uint64_t first)
     }
 }
 
+static void read_counts(struct gather *g, uint32_t thread)
+{
+    uint32_t *functions = fv_xcalloc(g->record_count + 1, sizeof(*functions));
+
+    for (size_t i = 0; i < g->record_count; i++)
+        functions[i] = g->records[i].place == FV_NONE ? FV_NONE : g->out->places[g->records[i].place].function;
+    fv_function_counts_read(g->out, g->build->files[g->rank].reader, g->rank, thread, functions, g->record_count);
+    free(functions);
+}
+
 static void read_thread(struct gather *g, uint32_t thread)
 {
     struct fv_reader *reader = g->build->files[g->rank].reader;
@@ -358,6 +370,7 @@ static void read_thread(struct gather *g, uint32_t thread)
             add_record(g, &calls, thread);
         }
     }
+    read_counts(g, thread);
     finish_thread(g);
     free(chunks);
 }
@@ -383,7 +396,8 @@ static void read_instrumented(struct fv_build *b, void *state, uint32_t rank)
     g->call_s = 0;
     read_losses(g);
     for (uint32_t i = 0; i < of->threads; i++)
-        read_thread(g, b->model->threads[of->first_thread + i].id);
+        if (!fv_is_stream(b->files[rank].reader, b->model->threads[of->first_thread + i].id))
+            read_thread(g, b->model->threads[of->first_thread + i].id);
     finish_rank(g);
 }
 
@@ -438,6 +452,7 @@ static void order_functions(struct fv_instrumentation *out)
         out->places[i].function = now[out->places[i].function];
     for (size_t i = 0; i < out->rank_count; i++)
         out->ranks[i].function = now[out->ranks[i].function];
+    fv_function_counts_finish(out, now);
     free(out->functions);
     out->functions = ordered;
     out->function_room = out->function_count;
@@ -599,7 +614,7 @@ static void finish_instrumented(struct fv_build *b, void *state)
 const struct fv_track fv_track_instrumentation = {
     .name = "instrumented",
     .visit = FV_VISIT_REST,
-    .types = { FV_CHUNK_FUNCTION_CALLS, FV_CHUNK_FUNCTION_LOSSES },
+    .types = { FV_CHUNK_FUNCTION_CALLS, FV_CHUNK_FUNCTION_LOSSES, FV_CHUNK_FUNCTION_EVENTS, FV_CHUNK_FUNCTION_COUNTS },
     .begin = begin_instrumented,
     .read = read_instrumented,
     .finish = finish_instrumented,
@@ -613,5 +628,9 @@ void fv_instrumentation_release(void *data)
     free(i->functions);
     free(i->ranks);
     free(i->parts);
+    free(i->events);
+    free(i->counts);
+    free(i->streams);
+    free(i->rank_counts);
     *i = (struct fv_instrumentation){ 0 };
 }

@@ -63,7 +63,36 @@ struct fv_function_part {
     double seconds;
 };
 
+/* What was counted in a function, of an archive: over all ranks, or on one. */
+struct fv_function_count {
+    uint32_t function, event, rank; /* event: in fv_instrumentation.events; rank: FV_NONE: all */
+    uint64_t count, calls;          /* in it, and what it calls; in so many calls */
+    uint64_t self, mpi_self;        /* in itself; of that, in calls of MPI */
+    bool has_self, has_mpi;         /* they are known */
+    uint32_t max_rank;              /* of all ranks: with the most ... */
+    uint64_t rank_max;              /* ... of this, self where it is known */
+};
+/* A function on a stream of an accelerator. */
+struct fv_stream_function {
+    uint32_t rank, thread, node; /* node: its frame, in fv_model.tree */
+    uint32_t flags;              /* enum fv_function_calls_flags */
+    char device[64], name[64];
+    uint64_t calls;
+    double self_s, min_s, max_s; /* INFINITY and 0: none has ended */
+};
+struct fv_function_event_name {
+    char name[64];
+};
+
 struct fv_instrumentation {
+    struct fv_stream_function *streams; /* by rank and stream */
+    size_t stream_count, stream_room;
+    struct fv_function_event_name *events;
+    size_t event_count, event_room;
+    struct fv_function_count *counts; /* of all ranks, by function and event */
+    size_t count_count, count_room;
+    struct fv_function_count *rank_counts; /* by function, event and rank */
+    size_t rank_count_count, rank_count_room;
     struct fv_function_place *places; /* callers before what they call; each one's by seconds, longest first */
     size_t place_count, place_room;
     struct fv_instrumented_function *functions; /* by self_s, longest first */

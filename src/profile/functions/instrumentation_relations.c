@@ -3,6 +3,7 @@
  * instrumented_lost. */
 #include "profile/build.h"
 #include "profile/functions/instrumentation.h"
+#include "profile/functions/streams.h"
 #include "profile/relations.h"
 
 #include <math.h>
@@ -286,6 +287,75 @@ static const struct fv_relation instrumented_paths_relation = {
     FV_ITEMS(struct fv_instrumentation, places, place_count),
 };
 
+/* ---- what was counted ---- */
+
+static const struct fv_function_count *counted(const void *row)
+{
+    return row;
+}
+
+static void get_counted_in(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_instrumentation *i = fv_model_instrumentation(fv_tables_model(subject));
+    struct fv_column_def of = *c;
+
+    of.argument = offsetof(struct fv_instrumented_function, node);
+    get_function(subject, &i->functions[counted(row)->function], &of, v);
+}
+
+static void get_event(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_model_instrumentation(fv_tables_model(subject))->events[counted(row)->event].name;
+}
+
+static bool has_self(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return counted(row)->has_self;
+}
+
+static bool has_mpi(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return counted(row)->has_mpi;
+}
+
+static void get_of_a_call(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = (double)counted(row)->count / (double)counted(row)->calls;
+}
+
+#define OF_COUNT(S_member) FV_FIELD(struct fv_function_count, S_member)
+static const struct fv_column_def count_columns[] = {
+    { "function_id", "function", "id", "Index in instrumented.", OF_COUNT(function) },
+    { "function", "function", "", "The demangled name.", FV_GET(FV_TYPE_TEXT, get_counted_in),
+      .flags = FV_NULLABLE | FV_NAME },
+    { "event", "event", "", "The event, with its unit.", FV_GET(FV_TYPE_TEXT, get_event) },
+    { "counted", "counted", "", "Count in the function and in what it calls, over all ranks and threads.",
+      OF_COUNT(count) },
+    { "self_counted", "self", "",
+      "Count in the function without functions that it calls; MPI is included. Null: not recorded.", OF_COUNT(self),
+      .flags = FV_NULLABLE, .known = has_self },
+    { "mpi_counted", "in MPI", "", "The part of self_counted in MPI calls. Null: not recorded.", OF_COUNT(mpi_self),
+      .flags = FV_NULLABLE, .known = has_mpi },
+    { "calls", "calls", "", "Calls that ended and were counted.", OF_COUNT(calls) },
+    { "mean", "a call", "", "counted divided by calls.", FV_GET(FV_TYPE_REAL, get_of_a_call) },
+    { "rank_max", "max rank", "", "self_counted of the rank with the most; where that is null, counted.",
+      OF_COUNT(rank_max) },
+    FV_RANK_OR_NULL_COLUMN(struct fv_function_count, max_rank, "max_rank", "rank",
+                           "This rank. Null: not known, because files are damaged."),
+};
+static const struct fv_relation instrumented_counts_relation = {
+    .name = "instrumented_counts",
+    .key = "instrumented_counts",
+    .title = "Events counted in functions",
+    .doc = "Counts of functions in an archive, by function and event, in the order of instrumented. Counters must have "
+           "been read at each begin and end of a function, or fvmpi counted single calls (--events). Exact.",
+    .shown = "function event self_counted mpi_counted/2 counted calls mean/3 rank_max/4 max_rank/4",
+    .recorded_by = "an archive whose tool counted events",
+    FV_COLUMNS(count_columns),
+    .base = instrumentation_base,
+    FV_ITEMS(struct fv_instrumentation, counts, count_count),
+};
+
 /* ---- losses ---- */
 
 static const void *the_losses(void *subject, const void *parent)
@@ -341,9 +411,9 @@ static void fold_instrumented(struct fv_model *m, struct fv_alikes *alikes)
 const struct fv_subject fv_instrumentation_subject = {
     .name = "instrumented",
     .bytes = sizeof(struct fv_instrumentation),
-    .tracks = { &fv_track_instrumentation },
+    .tracks = { &fv_track_instrumentation, &fv_track_streams },
     .relations = { &instrumented_relation, &instrumented_paths_relation, &first_calls_relation,
-                   &instrumented_lost_relation },
+                   &instrumented_counts_relation, &instrumented_lost_relation, &fv_streams_relation },
     .fold = fold_instrumented,
     .release = fv_instrumentation_release,
 };

@@ -58,6 +58,32 @@ static void put_first_calls(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, "function", "");
 }
 
+static void put_counts(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_instrumentation *all = fv_model_instrumentation(v->model);
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "instrumented_counts");
+    for (size_t i = 0; i < all->count_count; i++)
+        fv_text_table_add(&t, &all->counts[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_page_heading(p, t.sheet.relation->title, "self: without functions that they call, MPI included");
+    fv_text_table_end(&t, "function", "");
+}
+
+static void put_streams(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_instrumentation *all = fv_model_instrumentation(v->model);
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "streams");
+    for (size_t i = 0; i < all->stream_count; i++)
+        fv_text_table_add(&t, &all->streams[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_page_heading(p, t.sheet.relation->title, "kernels and copies; of the rank: of its time");
+    fv_text_table_end(&t, "function", "");
+}
+
 /* Whose time is not in the table, and whose calls are not all in a trace. */
 static void put_counted(const struct fv_page *p, const struct fv_profile *v)
 {
@@ -123,11 +149,13 @@ FV_TEXT_SECTION(instrumentation)
         else
             fv_text_note(p, FV_YELLOW, "--functions: none was called; compile the program with -finstrument-functions");
     }
+    put_streams(p, v);
     if (!fv_model_instrumentation(v->model)->function_count)
         return;
     put_functions(p, v);
     put_paths(p, v);
     put_first_calls(p, v);
+    put_counts(p, v);
     put_counted(p, v);
     put_losses(p, v->model);
 }
