@@ -126,6 +126,11 @@ def scratch(name='d'):
     return path
 
 
+WITHOUT = [
+    'usr_lib_debug'
+]  # debug information of the C library, where that is installed, takes most of a report's time
+
+
 def environment(extra=None):
     env = {k: v for k, v in os.environ.items() if not k.startswith(('FVMPI_', 'OMPI_', 'PMIX_', 'PMI_', 'LD_PRELOAD'))}
     env.update(
@@ -144,8 +149,7 @@ def environment(extra=None):
     # it runs signal handlers when it likes, after what they interrupt has ended
     if 'libtsan' in (os.environ.get('FVMPI_TEST_SANITIZER') or ''):
         env['FVMPI_SAMPLE'] = 'off'
-    # debug information of the C library, where that is installed, takes most of a report's time
-    env['FVMPI_WITHOUT'] = ','.join(filter(None, ['usr_lib_debug', os.environ.get('FVMPI_TEST_WITHOUT')]))
+    env['FVMPI_WITHOUT'] = ','.join(filter(None, WITHOUT + [os.environ.get('FVMPI_TEST_WITHOUT')]))
     env.update(_patience)
     env.update(extra or {})
     return {k: v for k, v in env.items() if v is not None}
