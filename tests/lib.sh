@@ -19,7 +19,7 @@ cd "$work" || exit 1
 only=${FVMPI_TEST_MPI:-} each=${FVMPI_TEST_MPIS:-}
 sanitizer=${FVMPI_TEST_SANITIZER:-} # its run-time library, which must be preloaded first
 unset "${!FVMPI_@}"
-export OMP_NUM_THREADS=1 FVMPI_WITHOUT=usr_lib_debug # as harness.environment()
+export OMP_NUM_THREADS=1 FVMPI_WITHOUT=usr_lib_debug OMPI_MCA_orte_tmpdir_base=$work/.ompi # as harness.environment()
 [ -x "$fvmpi" ] || { echo "Bail out! $fvmpi is not there; build first, or set FVMPI_BUILD"; exit 1; }
 count=0 out='' err='' rc=0
 

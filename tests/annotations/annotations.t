@@ -171,6 +171,7 @@ def without_times(text):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     program = os.path.join(harness.scratch('bin'), 'marks')
     source = os.path.join(HERE, 'marks.c')
     harness.run(['cc', '-O2', source, '-o', program, '-ldl']).ended(0)

@@ -598,6 +598,7 @@ def empty(tap):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     env = harness.fake_pmu()
     empty(tap)
     for kind in [Kind(mpi) for mpi in harness.an_mpi(tap)] + [Kind(None)]:

@@ -304,6 +304,7 @@ def of_mpi(tap, mpi, env):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     env = harness.fake_pmu()
     program = build('cc')
     created(tap, program, env)

@@ -126,6 +126,11 @@ def scratch(name='d'):
     return path
 
 
+WITHOUT = [
+    'usr_lib_debug'
+]  # debug information of the C library, where that is installed, takes most of a report's time
+
+
 def environment(extra=None):
     env = {k: v for k, v in os.environ.items() if not k.startswith(('FVMPI_', 'OMPI_', 'PMIX_', 'PMI_', 'LD_PRELOAD'))}
     env.update(
@@ -137,13 +142,15 @@ def environment(extra=None):
             # what Open MPI takes within a host, without a look at what else there is
             'TMPDIR': '/tmp',
             'OMPI_MCA_pml': 'ob1',
+            # one that no other test's jobs remove when they end
+            'OMPI_MCA_orte_tmpdir_base': _scratch,
         }
     )
     # it runs signal handlers when it likes, after what they interrupt has ended
     if 'libtsan' in (os.environ.get('FVMPI_TEST_SANITIZER') or ''):
         env['FVMPI_SAMPLE'] = 'off'
-    if os.environ.get('FVMPI_TEST_WITHOUT'):
-        env['FVMPI_WITHOUT'] = os.environ['FVMPI_TEST_WITHOUT']
+    env['FVMPI_WITHOUT'] = ','.join(filter(None, WITHOUT + [os.environ.get('FVMPI_TEST_WITHOUT')]))
+    env.update(_patience)
     env.update(extra or {})
     return {k: v for k, v in env.items() if v is not None}
 
@@ -366,6 +373,23 @@ def fake_pmu(**environment):
 def in_front(*libraries):
     """What LD_PRELOAD holds: a sanitizer's run-time library must come first."""
     return ':'.join(filter(None, (SANITIZER,) + libraries))
+
+
+_patience = {}  # of the environment
+
+
+def patiently():
+    """From here on ranks that wait leave the processors to other tests (patient.c). Not where it is measured what they do
+    meanwhile."""
+    source, library = os.path.join(SOURCE, 'tests', 'harness', 'patient.c'), os.path.join(BUILD, 'tests', 'patient.so')
+    if SANITIZER:
+        return
+    if not os.path.exists(library) or os.path.getmtime(library) < os.path.getmtime(source):
+        made = os.path.join(scratch('patient'), 'patient.so')
+        run(['cc', '-O1', '-Wall', '-shared', '-fPIC', source, '-o', made, '-ldl']).ended(0)
+        shutil.copy(made, '{}.{}'.format(library, os.getpid()))
+        os.rename('{}.{}'.format(library, os.getpid()), library)
+    _patience.update({'LD_PRELOAD': library, 'OMPI_MCA_mpi_yield_when_idle': '1'})
 
 
 def not_of_a_sanitizer(options):

@@ -525,6 +525,7 @@ def without_mpi(tap):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     root = tree(NODE)
     try:
         live = Live('-i', '0.05', '--budget', '100', 'net.rx_bytes', 'meminfo.MemTotal', root=root)

@@ -213,6 +213,7 @@ def without(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     standins(tap)
     standard(tap)
     configured(tap)

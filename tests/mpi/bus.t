@@ -42,6 +42,7 @@ def own(mpi, what):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.an_mpi(tap):
         for recorded in ([], ['--trace'], ['--sample'], ['--threads=hold,owner', '--trace']):
             with tap.test('{}: the file is made shorter {}'.format(mpi, ' '.join(recorded))):

@@ -74,6 +74,7 @@ def times(report, ranks):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.mpis(tap):
         for ranks in harness.few(mpi, (2, 3)):  # one rank of Open MPI has no windows
             with tap.test('{}: callbacks on {} ranks'.format(mpi, ranks)):

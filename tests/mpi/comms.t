@@ -153,6 +153,7 @@ def memory(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     # of what is fvmpi's own, and with which ranks wait less
     each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)]
     brief = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True, first='mpich')]

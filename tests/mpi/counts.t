@@ -207,6 +207,7 @@ def fortran(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.mpis(tap):
         with tap.test('{}: sizes.c, size histograms'.format(mpi)):
             histograms(mpi.profile(mpi.build('sizes.c'), 2).ended(0).report())

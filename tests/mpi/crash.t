@@ -288,6 +288,7 @@ def disks(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)]  # of what is the file's, not the MPI's
     for mpi in harness.mpis(tap):
         killed_at_random(tap, mpi)

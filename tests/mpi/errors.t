@@ -37,6 +37,7 @@ def mixed(mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.mpis(tap):
         with tap.test('{}: requests in unusual company'.format(mpi)):
             mixed(mpi)

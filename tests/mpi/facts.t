@@ -286,6 +286,7 @@ def environment(tap, kind):
                     'OMP_',
                     'UCX_',
                     'OMPI_MCA_hwloc_base_binding_policy',
+                    'OMPI_MCA_orte_tmpdir_base',
                     'OMPI_MCA_pml',
                     'OMPI_MCA_rmaps_base_oversubscribe',
                 )

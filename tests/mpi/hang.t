@@ -12,7 +12,7 @@ import harness
 from harness import wait_until
 from report import Mismatch, check, equal
 
-TOGETHER = 5  # jobs that hang at a time: they keep their processors busy
+TOGETHER = 8  # jobs that hang at a time
 
 # way, ranks, traced: ranks that depend on each other; whom the others wait for, and how many they are; what the text of
 # each rank must be; of the headline
@@ -231,6 +231,7 @@ def statuses(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.an_mpi(tap):
         statuses(tap, mpi)
         for i in range(0, len(CASES), TOGETHER):

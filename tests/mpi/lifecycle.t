@@ -189,6 +189,7 @@ def static(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)]  # of what is not the MPI's
     for mpi in harness.mpis(tap):
         program = mpi.build('lifecycle.c', '-pthread')

@@ -178,6 +178,7 @@ def installed(tap):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)]  # of what is the linker's
     for mpi in harness.mpis(tap):
         orders(tap, mpi, str(mpi) in each)

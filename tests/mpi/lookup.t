@@ -215,6 +215,7 @@ def rules(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)]  # of what is the loader's
     for mpi in harness.mpis(tap):
         library, fortran = libraries(mpi)

@@ -112,6 +112,7 @@ def spawned(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.an_mpi(tap):
         master, worker = mpi.build('mpmd.c', output='mpmd_master'), mpi.build(
             'mpmd.c', '-DWORKER', output='mpmd_worker'

@@ -44,6 +44,7 @@ def recorded(run, rounds, wanted):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.mpis(tap):
         if str(mpi) != 'mpich':
             continue

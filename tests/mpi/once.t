@@ -45,6 +45,7 @@ def made(mpi, ranks):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.mpis(tap):
         with tap.test('{}: no directory'.format(mpi)):
             directory = place()

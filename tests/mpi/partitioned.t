@@ -57,6 +57,7 @@ def exchanged(mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.mpis(tap):
         with tap.test('{}: as they were made'.format(mpi)):
             judge(mpi)

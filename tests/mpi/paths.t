@@ -91,6 +91,7 @@ def tableless(mpi, *flags):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.an_mpi(tap):
         for flags, ranks in (
             ([], 2),

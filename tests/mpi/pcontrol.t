@@ -91,6 +91,7 @@ def forgets(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.an_mpi(tap):
         with tap.test('{}: MPI_Pcontrol'.format(mpi)):
             run = mpi.profile(mpi.build('pcontrol.c'), 2).ended(0)

@@ -53,6 +53,7 @@ def whole(report, ranks, program):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     mpis = list(harness.mpis(tap))
     for ranks in (2, 4) if harness.all_cases() else (2,):
         with tap.test('LAMMPS on {} ranks'.format(ranks)):

@@ -272,6 +272,7 @@ def embedded(tap, mpi, python):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     every = interpreters()
     for mpi in harness.an_mpi(tap):
         unknown_version(tap, mpi)

@@ -158,6 +158,7 @@ def thin(mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.an_mpi(tap):
         for traced in ([], ['--trace']):
             suffix = ', by the trace' if traced else ''

@@ -20,7 +20,7 @@ from harness import Skip
 from report import check, equal
 
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
-LONG = os.environ.get('FVMPI_TEST_LONG')
+LONG = os.environ.get('FVMPI_TEST_LONG')  # ./dev statistics
 PER_RANK = 58  # calls of scale.c
 PICTURE = os.path.join(harness.BUILD, 'tests', 'programs', 'vite.png')
 
@@ -167,6 +167,7 @@ def picture(env, archive):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     if not os.path.exists(UNIFY + '-serial'):
         with tap.test('fvunify'):
             raise Skip('built without OTF2')

@@ -87,6 +87,7 @@ def goes_on(mpi, program, way):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     if os.environ.get('FVMPI_TEST_SANITIZER') or os.environ.get('SANITIZE_FLAGS'):
         with tap.test('signals'):
             raise harness.Skip('a sanitizer has handlers of its own')

@@ -183,6 +183,7 @@ def mpi4py(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for mpi in harness.an_mpi(tap):
         for suite in (scalapack, mumps, hdf5, mpi4py):
             suite(tap, mpi)

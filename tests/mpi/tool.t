@@ -128,6 +128,7 @@ def handing_on(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)]  # of what is the linker's
     for mpi in harness.mpis(tap):
         behind(tap, mpi, mpi.build('tool.c', '-DTOOL', '-shared', '-fPIC', output='libtool-{}.so'.format(mpi)))

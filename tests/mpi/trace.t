@@ -298,6 +298,7 @@ def grids(traced, profiled):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     has_archives = os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')) and shutil.which('otf2-print')
     for mpi in harness.an_mpi(tap, first='mpich'):  # it has MPI_Allreduce_init()
         have = os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h')

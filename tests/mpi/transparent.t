@@ -24,6 +24,7 @@ def same(native, profiled):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)]  # of what is not the launcher's
     for mpi in harness.mpis(tap):
         for ranks, code in ((1, 0), (2, 3), (3, 0)) if str(mpi) in each else ((2, 3),):

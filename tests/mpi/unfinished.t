@@ -59,6 +59,7 @@ def early(tap, mpi, program):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     if not os.path.exists(UNIFY + '-serial'):
         with tap.test('fvunify'):
             raise Skip('built without OTF2')

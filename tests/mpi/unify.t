@@ -666,6 +666,7 @@ def clocks(tap):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     harness.needs_fvunify(tap)
     if not shutil.which('otf2-print'):
         with tap.test('fvunify'):

@@ -592,6 +592,7 @@ def own(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     if not os.path.exists(FVUNIFY + '-serial'):
         with tap.test('archives of other tools'):
             raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')

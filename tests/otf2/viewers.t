@@ -134,6 +134,7 @@ def printed(tap, mpi, directory):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')):
         with tap.test('viewers'):
             raise Skip('built without OTF2')

@@ -25,7 +25,7 @@ BROWSER = os.environ.get('CHROMIUM', '/usr/bin/chromium')
 REPLAY = os.path.join(os.path.dirname(HERE), 'replay')
 PAGES = ('hang', 'killed', 'openmpi', 'samples', 'threads')
 WHOLE = ('threads', 'samples')  # of which all tables and pictures are looked at
-LONG = os.environ.get('FVMPI_TEST_LONG')
+LONG = os.environ.get('FVMPI_TEST_LONG')  # ./dev statistics
 HOSTILE = '<img src=x onerror=alert(1)></script><script>alert(2)</script>\u00e4\u2028" & \''
 
 
@@ -291,6 +291,7 @@ def within(tap, folder, page, most):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     if not (shutil.which('node') and os.path.exists(BROWSER) and os.path.isdir(os.path.join(HERE, 'node_modules'))):
         with tap.test('pages'):
             raise harness.Skip('no node, no chromium, or nothing that drives it: ./dev deps installs them')
@@ -326,7 +327,7 @@ def main():
         pages.append(page)
     with open(os.path.join(folder, 'pages.json'), 'w') as f:
         json.dump(pages, f)
-    run = harness.run(['node', os.path.join(HERE, 'drive.mjs'), folder], limit=180)
+    run = harness.run(['node', os.path.join(HERE, 'drive.mjs'), folder])
     seen = [json.loads(line) for line in run.out.splitlines()]
     for row in seen:
         with tap.test('{}: {}'.format(row['page'], row['check'])):

@@ -217,9 +217,12 @@ async function coloured(page) {
   await page.waitForSelector("#sums tbody tr", TIMEOUT);
   await settled(page);
   const legend = await page.locator(".legend").innerText(),
-    key = await page
-      .locator("#sums tr:has(button:text-is('MPI_Barrier')) .key")
-      .evaluate(of => getComputedStyle(of).backgroundColor);
+    /* at once: rows may be drawn anew meanwhile, and what is in no page has no colour */
+    key = await page.evaluate(() => {
+      const named = [...document.querySelectorAll("#sums tr button")].find(of => of.textContent === "MPI_Barrier");
+
+      return getComputedStyle(named.closest("tr").querySelector(".key")).backgroundColor;
+    });
   await page.evaluate(() =>
     localStorage.setItem("fvmpi-view-colours", '[{"match": "(", "colour": "#ffffff"}, 7, null]'),
   );

@@ -9,15 +9,17 @@ FIRST = 15
 
 def found(run):
     """All findings but what the machine did. The runs are short, and MPI_Init is as long as it likes."""
-    return [
-        f
-        for f in harness.report_of(run.directory).data['findings']
-        if f['name'] not in ('no_processor', 'noise', 'startup')
-    ]
+    return [f for f in run.report().data['findings'] if f['name'] not in ('no_processor', 'noise', 'startup')]
 
 
 def first_lines(run):
-    """Of the text: what stands before the run's identity."""
+    """Of the text: what stands before the run's identity. Asked once, as Run.report() is."""
+    if not hasattr(run, 'first_lines'):
+        run.first_lines = lines_before_identity(run)
+    return run.first_lines
+
+
+def lines_before_identity(run):
     out = harness.run([FVMPI, 'report', run.directory, '--width', '100']).ended(0).out.splitlines()
     end = next(i for i, line in enumerate(out) if line.startswith('  command '))
     check(end - 1 <= FIRST, '{} lines before the identity', end - 1)
@@ -26,11 +28,9 @@ def first_lines(run):
 
 def is_blocked(run):
     """The machine kept a rank waiting, for the disk or for memory."""
-    return any(f['name'] == 'blocked_rank' for f in harness.report_of(run.directory).data['findings'])
+    return any(f['name'] == 'blocked_rank' for f in run.report().data['findings'])
 
 
 def is_disturbed(run, lost):
     """The machine took more from the run than the problem costs."""
-    return any(
-        f['name'] == 'no_processor' and f['lost_s'] > lost for f in harness.report_of(run.directory).data['findings']
-    )
+    return any(f['name'] == 'no_processor' and f['lost_s'] > lost for f in run.report().data['findings'])

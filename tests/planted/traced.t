@@ -17,6 +17,7 @@ from analysis_json import Analysis
 from report import check, equal, plain
 
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev statistics
 OF_RANKS = ('load_imbalance', 'late_rank', 'no_progress')
 
 
@@ -96,14 +97,14 @@ GUESSES = ('unexplained_waiting', 'small_messages')
 # Program, arguments, options, and who is to blame: {function: rank}; none: nobody, or each in turn
 PLANTED = (
     ('planted.c', ['imbalance'], [], {'react': 1, 'compute': 1}),
+    ('planted.c', ['faults'], [], {None: 1}),
+    ('planted.c', ['turns'], [], {}),
+)
+SELDOM = (  # if LONG
     ('planted.c', ['places'], [], {'react': 1, 'compute': 1}),
     ('planted.c', ['moves'], [], {}),
-    ('planted.c', ['faults'], [], {None: 1}),
     ('planted.c', ['snapshot'], [], {None: 0}),
-    ('planted.c', ['turns'], [], {}),
     ('planted.c', ['leak'], harness.FRONTS[1:], {}),
-)
-SELDOM = (  # FVMPI_TEST_LONG
     ('planted.c', ['chain'], [], {}),
     ('planted.c', ['both'], [], {}),
     ('planted.c', ['pipeline'], [], {}),
@@ -191,7 +192,7 @@ def main():
         if len(found) == 2:
             halo(tap, mpi, found[False], found[True])
     for mpi in harness.an_mpi(tap):
-        for case in PLANTED + (SELDOM if os.environ.get('FVMPI_TEST_LONG') == '1' else ()):
+        for case in PLANTED + (SELDOM if LONG else ()):
             planted(tap, mpi, *case)
     tap.done()
 

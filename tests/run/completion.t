@@ -5,14 +5,22 @@
 
 PATH=$build:$PATH
 . "$source/share/completions/bash/fvmpi"
+# What it asks a program is asked once, for all that is completed here.
+eval "asked$(declare -f _fvmpi_options)"
+_fvmpi_options() {
+    local file=$work/.options.${*//\//.}
+    [ -f "$file" ] || asked_fvmpi_options "$@" > "$file"
+    printf '%s\n' "$(< "$file")"
+}
 complete_behind() { # FUNCTION WORDS...: what it offers for the last one, which is empty or begun; sets $out
     local function=$1
     shift
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
     "$function"
-    out=$(printf '%s\n' "${COMPREPLY[@]}")
+    printf -v out '%s\n' "${COMPREPLY[@]}"
+    out=${out%$'\n'}
 }
-offers() { grep -qx -- "$1" <<< "$out"; }
+offers() { [[ $'\n'$out$'\n' == *$'\n'$1$'\n'* ]]; }
 
 complete_behind _fvmpi fvmpi ''
 check 'each command' test "$(grep -v '^--' <<< "$out" | LC_ALL=C sort)" = "$(fvmpi --help | sed -n 's/^  fvmpi \([a-z]*\) .*/\1/p' | LC_ALL=C sort)"
@@ -33,7 +41,7 @@ examine() {
         if takes_value "$@" "$option"; then
             values=$((values + 1))
             complete_behind "$function" "$@" "$option" ''
-            ! offers '-.*' || wrong="$wrong $option"
+            [[ $'\n'$out != *$'\n'-?* ]] || wrong="$wrong $option"
             complete_behind "$function" "$@" "$option" 1 --hel
         else
             complete_behind "$function" "$@" "$option" --hel

@@ -10,7 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
-import samples
+import samples  # LONG: ./dev statistics
 from measured import TRIES, repeat
 from report import check, equal
 from samples import BREAKPOINTS, COSTS, accounts, compile_with, named, sampled, total

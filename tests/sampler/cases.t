@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
-import samples
+import samples  # LONG: ./dev statistics
 from measured import repeat
 from report import check, equal
 

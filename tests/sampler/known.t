@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
-import samples
+import samples  # LONG: ./dev statistics
 from measured import TRIES, repeat
 from report import check, equal
 
@@ -196,8 +196,9 @@ def main():
     with tap.test('exceptions, longjmp: a third is left'):
         repeat(lambda: left(program))
     by_breakpoints = {'FVMPI_WITHOUT': 'watchpoints'}  # as on AArch64
-    with tap.test('without watchpoints, the same: patterns'):
-        repeat(lambda: patterns(program, by_breakpoints))
+    if samples.LONG:
+        with tap.test('without watchpoints, the same: patterns'):
+            repeat(lambda: patterns(program, by_breakpoints))
     with tap.test('without watchpoints, the same: exceptions, longjmp'):
         repeat(lambda: left(program, by_breakpoints))
     for what in ('alternating', 'blocks') if samples.LONG else ('blocks',):

@@ -476,6 +476,7 @@ def words(tap, kind):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     for kind in [Kind(mpi) for mpi in harness.an_mpi(tap)] + [Kind(None)]:
         driven(tap, kind)
         placed(tap, kind)

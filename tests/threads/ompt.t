@@ -22,6 +22,7 @@ from threads import total
 PASSIVE = {'OMP_WAIT_POLICY': 'passive'}
 ROUNDS, TEAM = 7, 3  # of ompt.c
 TRACE = OPTIONS + ['--trace']
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev statistics
 
 
 def clang(source, *flags, **more):
@@ -277,7 +278,7 @@ def archives(tap):
             check_archive(run.directory)
     with tap.test('killed at any moment: the file can be read, and the trace merged'):
         program = clang('ompt.c')
-        for attempt in range(4):
+        for attempt in range(4 if LONG else 2):
             directory = os.path.join(harness.scratch('exp'), 'e')
             started = harness.start(
                 [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial'] + TRACE + [program, 'open'],

@@ -271,6 +271,7 @@ def samples(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     if not shutil.which('protoc'):
         with tap.test('files for other viewers'):
             raise harness.Skip('protoc was not found; install the package protobuf-compiler')

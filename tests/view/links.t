@@ -287,6 +287,7 @@ def in_browser(tap, mpi):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     archives = foreign(tap)
     for name in ('scorep-coll', 'scorep-late'):
         together(tap, name, archives[name])

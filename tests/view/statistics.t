@@ -262,6 +262,7 @@ def bookmarks(tap, anchor):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     archives = foreign(tap)
     for name, anchor in archives.items():
         archive(tap, name, anchor)

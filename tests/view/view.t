@@ -285,6 +285,7 @@ def large(tap):
 
 def main():
     tap = harness.Tap()
+    harness.patiently()
     archives = foreign(tap)
     for name, anchor in archives.items():
         archive(tap, name, anchor)
