@@ -121,6 +121,37 @@ static void phases(void)
     }
 }
 
+__attribute__((noinline)) static void forward(void)
+{
+    for (int i = 0; i < 2; i++)
+        halo();
+}
+
+__attribute__((noinline)) static void backward(void)
+{
+    for (int i = 0; i < 3; i++)
+        halo();
+}
+
+__attribute__((noinline)) static void exchange(void)
+{
+    for (int i = 0; i < 4; i++)
+        halo();
+}
+
+/* No call site has one call in each step. */
+static void visits(void)
+{
+    for (int step = 0; step < 200; step++) {
+        if (step % 20)
+            forward();
+        else
+            exchange();
+        pause_ms(1);
+        backward();
+    }
+}
+
 /* No loop: a few calls, with long times between. */
 static void none(void)
 {
@@ -152,6 +183,8 @@ int main(int argc, char **argv)
         nest();
     if (!strcmp(problem, "phases"))
         phases();
+    if (!strcmp(problem, "visits"))
+        visits();
     if (!strcmp(problem, "none"))
         none();
     MPI_Barrier(MPI_COMM_WORLD);

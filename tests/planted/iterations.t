@@ -133,6 +133,11 @@ def steady(mpi, program, options):
     equal('period', unit['period'], None)
 
 
+def visits(mpi, program):
+    unit = Looked(mpi, program, 'visits', options=('--sample=off', '--trace')).one(200)
+    equal('loop', (plain(unit['function']), unit['rank_count']), ('visits', 2))
+
+
 def none(mpi, program):
     looked = Looked(mpi, program, 'none')
     equal('units', (looked.units, looked.numbers(), looked.findings), ([], [], []))
@@ -155,6 +160,7 @@ def main():
             ('two loops', phases, ()),
             ('a steady loop', steady, (plainly,)),
             ('a steady loop, by a trace', steady, (traced,)),
+            ('loops of calls in a loop', visits, ()),
             ('no loop', none, ()),
         ):
             with tap.test('{}: {}'.format(mpi, name)):

@@ -28,7 +28,7 @@ static void place_of(const struct fv_profile *v, struct fv_finding *finding, uin
 
     snprintf(out, bytes, "a call path that was not recorded");
     fv_path_of(&path, v->symbols, node);
-    frame = fv_path_caller(v->model, &path);
+    frame = path.count ? &path.frames[0] : NULL;
     if (frame) {
         fv_frame_words(frame, v->symbols, out, bytes);
         set_place(finding, frame);

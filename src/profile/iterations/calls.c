@@ -9,13 +9,67 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ENTERED_MOST 256 /* frames at once */
+
 struct stream {
     struct fv_build *build;
     uint32_t rank, thread;
+    const struct fv_iteration_symbols *symbols;
     fv_iteration_call_fn *take;
     void *context;
-    double last_s; /* end of the call before */
+    double last_s;      /* end of the call before */
+    uint32_t last_node; /* and its path */
 };
+
+/* ---- symbols ---- */
+
+struct fv_iteration_symbols fv_iteration_symbols(const struct fv_model *m)
+{
+    struct fv_iteration_symbols s = { .sites = (uint32_t)m->site_count, .count = (uint32_t)m->site_count + 1 };
+    size_t room = 0;
+
+    s.of_node = fv_xcalloc(m->tree.node_count, sizeof(*s.of_node));
+    memset(s.of_node, 0xff, m->tree.node_count * sizeof(*s.of_node));
+    for (size_t i = 0; i < m->site_count; i++)
+        for (uint32_t n = m->tree.nodes[m->sites[i].node].parent; n && s.of_node[n] == FV_NONE;
+             n = m->tree.nodes[n].parent) {
+            FV_GROW(s.node, room, s.count - s.sites);
+            s.node[s.count - s.sites - 1] = n;
+            s.of_node[n] = s.count++;
+        }
+    return s;
+}
+
+void fv_iteration_symbols_release(struct fv_iteration_symbols *s)
+{
+    free(s->of_node);
+    free(s->node);
+    *s = (struct fv_iteration_symbols){ 0 };
+}
+
+/* Frames of the path to `node` that were not on the last one, outermost first. */
+static void enter(struct stream *s, uint32_t node, double at_s)
+{
+    const struct fv_node *nodes = s->build->model->tree.nodes;
+    uint32_t at = nodes[node].parent, last = s->last_node, entered[ENTERED_MOST];
+    size_t count = 0;
+
+    while (at != last) { /* parents have smaller numbers */
+        if (at < last) {
+            last = nodes[last].parent;
+            continue;
+        }
+        if (count < ENTERED_MOST)
+            entered[count++] = at;
+        at = nodes[at].parent;
+    }
+    while (count-- > 0)
+        if (s->symbols->of_node[entered[count]] != FV_NONE)
+            s->take(s->context, &(struct fv_iteration_call){ s->symbols->of_node[entered[count]], at_s, at_s });
+    s->last_node = node;
+}
+
+/* ---- calls ---- */
 
 static bool is_asking(const char *name)
 {
@@ -28,10 +82,12 @@ static void hand_over(struct stream *s, uint32_t site, uint64_t begin, uint64_t 
 
     if (site != FV_NONE && is_asking(m->functions[m->sites[site].function].name))
         return;
-    struct fv_iteration_call call = { .site = site,
+    struct fv_iteration_call call = { .symbol = site == FV_NONE ? s->symbols->sites : site,
                                       .begin_s = fmax(fv_build_time(m, s->rank, begin), s->last_s),
                                       .end_s = fv_build_time(m, s->rank, end) };
     call.end_s = fmax(call.begin_s, call.end_s);
+    if (site != FV_NONE && m->sites[site].node && m->sites[site].node != s->last_node)
+        enter(s, m->sites[site].node, isfinite(s->last_s) ? s->last_s : call.begin_s);
     s->last_s = call.end_s;
     s->take(s->context, &call);
 }
@@ -94,11 +150,13 @@ uint32_t fv_iteration_thread(const struct fv_model *m, uint32_t rank)
     return 0;
 }
 
-void fv_iteration_calls(struct fv_build *b, uint32_t rank, bool traced, fv_iteration_call_fn *take, void *context)
+void fv_iteration_calls(struct fv_build *b, uint32_t rank, bool traced, const struct fv_iteration_symbols *symbols,
+                        fv_iteration_call_fn *take, void *context)
 {
     struct stream s = { .build = b,
                         .rank = rank,
                         .thread = fv_iteration_thread(b->model, rank),
+                        .symbols = symbols,
                         .take = take,
                         .context = context,
                         .last_s = -INFINITY };

@@ -6,14 +6,26 @@
 
 #include "profile/build.h"
 
+/* Symbols stand for call sites by their number in fv_model.sites, then for all that are not known, then for frames: a
+ * frame other than the innermost is entered where the call before did not come from it. So what is called in a loop has
+ * one symbol in each iteration, also where it makes several calls at one call site. */
+struct fv_iteration_symbols {
+    uint32_t sites, count;    /* below `sites` are call sites, below `count` all */
+    uint32_t *of_node, *node; /* by the tree's node, FV_NONE: it is none; by symbol less sites + 1 */
+};
+struct fv_iteration_symbols fv_iteration_symbols(const struct fv_model *model);
+void fv_iteration_symbols_release(struct fv_iteration_symbols *symbols);
+
+/* A call, or the begin of a frame: that has no length, and stands at the end of the call before. */
 struct fv_iteration_call {
-    uint32_t site; /* in fv_model.sites; FV_NONE: not known */
+    uint32_t symbol;
     double begin_s, end_s;
 };
 typedef void fv_iteration_call_fn(void *context, const struct fv_iteration_call *call);
 
 /* What tests whether something has come is left out: how often that is asked says nothing of the program. */
-void fv_iteration_calls(struct fv_build *build, uint32_t rank, bool traced, fv_iteration_call_fn *take, void *context);
+void fv_iteration_calls(struct fv_build *build, uint32_t rank, bool traced, const struct fv_iteration_symbols *symbols,
+                        fv_iteration_call_fn *take, void *context);
 /* The id of the rank's main thread. */
 uint32_t fv_iteration_thread(const struct fv_model *model, uint32_t rank);
 

@@ -59,6 +59,7 @@ struct fv_iteration_gather {
     struct series *items;
     size_t count, room;
     uint32_t rank, thread; /* the present one; FV_NONE */
+    struct fv_iteration_symbols symbols;
 };
 
 static struct fv_iterations *iterations(const struct fv_iteration_gather *g)
@@ -71,8 +72,14 @@ struct fv_iteration_gather *fv_iteration_gather_new(struct fv_build *build)
     struct fv_iteration_gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = build;
+    g->symbols = fv_iteration_symbols(build->model);
     g->rank = FV_NONE;
     return g;
+}
+
+const struct fv_iteration_symbols *fv_iteration_gather_symbols(const struct fv_iteration_gather *g)
+{
+    return &g->symbols;
 }
 
 void fv_iteration_gather_free(struct fv_iteration_gather *g)
@@ -86,8 +93,10 @@ void fv_iteration_gather_free(struct fv_iteration_gather *g)
         free(g->items[i].class);
         free(g->items[i].places);
     }
-    if (g)
+    if (g) {
         free(g->items);
+        fv_iteration_symbols_release(&g->symbols);
+    }
     free(g);
 }
 
@@ -105,11 +114,6 @@ static bool is_nested(const struct series *s)
 
 /* ---- a rank ---- */
 
-static uint32_t symbol_of(const struct fv_iteration_gather *g, const struct fv_iteration_call *call)
-{
-    return call->site == FV_NONE ? (uint32_t)g->build->model->site_count : call->site;
-}
-
 static void add_cut(struct series *s, const struct fv_cut *cut)
 {
     if (s->cut_count == ITERATIONS_MOST)
@@ -125,7 +129,7 @@ static void take_cut(void *context, const struct fv_iteration_call *call)
 
     for (size_t i = 0; i < g->count; i++)
         if (!is_nested(&g->items[i]) &&
-            fv_cutter_call(&g->items[i].cutter, symbol_of(g, call), call->begin_s, call->end_s, &cut))
+            fv_cutter_call(&g->items[i].cutter, call->symbol, call->begin_s, call->end_s, &cut))
             add_cut(&g->items[i], &cut);
 }
 
@@ -188,7 +192,7 @@ void fv_iteration_gather_rank(struct fv_iteration_gather *g, uint32_t rank)
 {
     end_rank(g);
     begin_rank(g, rank);
-    fv_iteration_calls(g->build, rank, iterations(g)->traced, take_cut, g);
+    fv_iteration_calls(g->build, rank, iterations(g)->traced, &g->symbols, take_cut, g);
     end_cuts(g);
 }
 
@@ -345,11 +349,11 @@ static void take_cause(void *context, const struct fv_iteration_call *call)
         s->before_s = call->end_s;
         if (!s->places)
             continue;
-        if (fv_cutter_call(&s->cutter, symbol_of(g, call), call->begin_s, call->end_s, &cut))
+        if (fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut))
             add_cut(s, &cut);
-        if (!s->cutter.is_in || s->cutter.number >= s->count || call->site == FV_NONE)
+        if (!s->cutter.is_in || s->cutter.number >= s->count || call->symbol >= g->symbols.sites)
             continue;
-        struct tally *t = &s->places[call->site].rank;
+        struct tally *t = &s->places[call->symbol].rank;
         unsigned class = s->class[s->cutter.number];
         t->before_s[class] += isfinite(before) ? call->begin_s - before : 0;
         t->call_s[class] += call->end_s - call->begin_s;
@@ -430,7 +434,7 @@ void fv_iteration_gather_causes(struct fv_iteration_gather *g, uint32_t rank)
     if (!any)
         return;
     begin_rank(g, rank);
-    fv_iteration_calls(g->build, rank, iterations(g)->traced, take_cause, g);
+    fv_iteration_calls(g->build, rank, iterations(g)->traced, &g->symbols, take_cause, g);
     end_cuts(g);
     for (size_t i = 0; i < g->count; i++)
         if (g->items[i].places)
@@ -463,7 +467,7 @@ static uint32_t common(const struct fv_model *m, uint32_t a, uint32_t b)
 static void set_cause(const struct fv_iteration_gather *g, const struct series *s, uint32_t site, bool alone,
                       bool is_call, struct fv_iteration_unit *out, uint32_t *depth)
 {
-    uint32_t shared = common(g->build->model, s->by.cut.anchor, site);
+    uint32_t shared = common(g->build->model, s->by.call, site);
 
     out->longs = s->classes[LONG];
     out->others = s->classes[OTHER];

@@ -19,10 +19,9 @@
 /* ---- what repeats ---- */
 
 struct sequence {
-    uint32_t *symbol; /* sites; the last one stands for those that are not known */
+    uint32_t *symbol;
     double *begin_s, *end_s;
     size_t count, symbol_room, begin_room, end_room;
-    uint32_t unknown;
 };
 
 struct search {
@@ -38,28 +37,37 @@ static void take_call(void *context, const struct fv_iteration_call *call)
     FV_GROW(s->symbol, s->symbol_room, s->count + 1);
     FV_GROW(s->begin_s, s->begin_room, s->count + 1);
     FV_GROW(s->end_s, s->end_room, s->count + 1);
-    s->symbol[s->count] = call->site == FV_NONE ? s->unknown : call->site;
+    s->symbol[s->count] = call->symbol;
     s->begin_s[s->count] = call->begin_s;
     s->end_s[s->count++] = call->end_s;
 }
 
-/* Of each site, outermost frame first. */
-static struct fv_unit_path *paths_of(const struct fv_model *m, uint32_t **nodes)
+/* The innermost frame of a symbol. */
+static uint32_t node_of(const struct fv_model *m, const struct fv_iteration_symbols *symbols, uint32_t symbol)
 {
-    struct fv_unit_path *paths = fv_xcalloc(m->site_count + 1, sizeof(*paths));
-    size_t count = 0, room = 0, *first = fv_xcalloc(m->site_count + 1, sizeof(*first));
+    if (symbol < symbols->sites)
+        return m->sites[symbol].node;
+    return symbol == symbols->sites ? 0 : symbols->node[symbol - symbols->sites - 1];
+}
+
+/* Of each symbol, outermost frame first. */
+static struct fv_unit_path *paths_of(const struct fv_model *m, const struct fv_iteration_symbols *symbols,
+                                     uint32_t **nodes)
+{
+    struct fv_unit_path *paths = fv_xcalloc(symbols->count, sizeof(*paths));
+    size_t count = 0, room = 0, *first = fv_xcalloc(symbols->count, sizeof(*first));
 
     *nodes = NULL;
-    for (size_t i = 0; i < m->site_count; i++) {
+    for (uint32_t i = 0; i < symbols->count; i++) {
         first[i] = count;
-        for (uint32_t n = m->sites[i].node; n; n = m->tree.nodes[n].parent)
+        for (uint32_t n = node_of(m, symbols, i); n; n = m->tree.nodes[n].parent)
             paths[i].depth++;
         FV_GROW(*nodes, room, count + paths[i].depth);
         count += paths[i].depth;
-        for (uint32_t n = m->sites[i].node, k = 0; n; n = m->tree.nodes[n].parent)
+        for (uint32_t n = node_of(m, symbols, i), k = 0; n; n = m->tree.nodes[n].parent)
             (*nodes)[count - ++k] = n;
     }
-    for (size_t i = 0; i < m->site_count; i++)
+    for (uint32_t i = 0; i < symbols->count; i++)
         paths[i].nodes = *nodes + first[i];
     free(first);
     return paths;
@@ -97,20 +105,31 @@ static struct fv_iteration_times times_in(const struct sequence *s, const struct
     return times;
 }
 
-/* Of each site: ranks that have as many calls there. Parts of sites are not in order yet. */
-static uint32_t *spread_of(const struct fv_build *b, uint32_t rank)
+/* Of each site: ranks that have as many calls there; of a frame: ranks that have been there. Parts of sites are not in
+ * order yet, but by rank. */
+static uint32_t *spread_of(const struct fv_build *b, uint32_t rank, const struct fv_iteration_symbols *symbols)
 {
     const struct fv_model *m = b->model;
     uint64_t *calls = fv_xcalloc(m->site_count + 1, sizeof(*calls));
-    uint32_t *spread = fv_xcalloc(m->site_count + 1, sizeof(*spread));
+    uint32_t *spread = fv_xcalloc(symbols->count, sizeof(*spread)), *seen = fv_xcalloc(symbols->count, sizeof(*seen));
 
     for (size_t i = 0; i < m->site_rank_count; i++)
         if (m->site_ranks[i].rank == rank)
             calls[m->site_ranks[i].site] = m->site_ranks[i].stat.calls;
-    for (size_t i = 0; i < m->site_rank_count; i++)
-        spread[m->site_ranks[i].site] +=
-            m->site_ranks[i].rank < b->shown && m->site_ranks[i].stat.calls == calls[m->site_ranks[i].site];
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        const struct fv_site_rank *part = &m->site_ranks[i];
+
+        if (part->rank >= b->shown)
+            continue;
+        spread[part->site] += part->stat.calls == calls[part->site];
+        for (uint32_t n = m->sites[part->site].node, s; n; n = m->tree.nodes[n].parent)
+            if ((s = symbols->of_node[n]) != FV_NONE && seen[s] != part->rank + 1) {
+                seen[s] = part->rank + 1;
+                spread[s]++;
+            }
+    }
     free(calls);
+    free(seen);
     return spread;
 }
 
@@ -122,8 +141,8 @@ static void add_units(struct fv_build *b, const struct sequence *s, const struct
         const struct fv_unit *u = &units[i];
 
         FV_GROW(it->units, it->room, it->count + 1);
-        it->units[it->count++] = (struct fv_iteration_unit){ .site = u->cut.anchor,
-                                                             .node = node_at(b->model, u->cut.anchor, u->depth),
+        it->units[it->count++] = (struct fv_iteration_unit){ .site = u->call,
+                                                             .node = node_at(b->model, u->call, u->depth),
                                                              .inside = u->inside,
                                                              .ranks = 1,
                                                              .count = u->count,
@@ -174,32 +193,39 @@ static void *begin_units(struct fv_build *b)
     return fv_xcalloc(1, sizeof(struct search));
 }
 
+static void search(struct fv_build *b, uint32_t rank, const struct sequence *s,
+                   const struct fv_iteration_symbols *symbols)
+{
+    struct fv_unit units[FV_UNITS_MOST];
+    uint32_t *nodes, *spread = spread_of(b, rank, symbols);
+    struct fv_unit_path *paths = paths_of(b->model, symbols, &nodes);
+    const struct fv_call_sequence calls = { .symbol = s->symbol,
+                                            .begin_s = s->begin_s,
+                                            .end_s = s->end_s,
+                                            .path = paths,
+                                            .spread = spread,
+                                            .count = s->count,
+                                            .symbols = symbols->count,
+                                            .calls = symbols->sites + 1 };
+
+    add_units(b, s, units, fv_units_find(&calls, units));
+    free(paths);
+    free(nodes);
+    free(spread);
+}
+
 static void read_units(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_iterations *it = fv_model_iterations(b->model);
+    const struct fv_iteration_symbols *symbols = fv_iteration_gather_symbols(it->gather);
     struct search *of = state;
-    struct sequence s = { .unknown = (uint32_t)b->model->site_count };
-    struct fv_unit units[FV_UNITS_MOST];
-    uint32_t *nodes;
+    struct sequence s = { .count = 0 };
 
     if (it->left || it->count || of->looked == RANKS_LOOKED)
         return;
     of->looked++;
-    fv_iteration_calls(b, rank, it->traced, take_call, &s);
-    struct fv_unit_path *paths = paths_of(b->model, &nodes);
-    uint32_t *spread = spread_of(b, rank);
-    struct fv_call_sequence calls = { .symbol = s.symbol,
-                                      .begin_s = s.begin_s,
-                                      .end_s = s.end_s,
-                                      .path = paths,
-                                      .spread = spread,
-                                      .count = s.count,
-                                      .symbols = s.unknown + 1 };
-    size_t count = fv_units_find(&calls, units);
-    add_units(b, &s, units, count);
-    free(paths);
-    free(spread);
-    free(nodes);
+    fv_iteration_calls(b, rank, it->traced, symbols, take_call, &s);
+    search(b, rank, &s, symbols);
     free(s.symbol);
     free(s.begin_s);
     free(s.end_s);

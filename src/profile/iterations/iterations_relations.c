@@ -18,6 +18,15 @@ static void get_source(void *subject, const void *row, const struct fv_column_de
     v->text = source_words[!fv_model_iterations(fv_tables_model(subject))->traced];
 }
 
+/* The innermost frame, which may be a library's: that has the loop. */
+static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_path *path = fv_tables_path(t, ((const U *)row)->node);
+
+    v->text = path->count ? fv_frame_brief(&path->frames[0], t->profile->symbols, t->text, sizeof(t->text)) : NULL;
+}
+
 static bool has_period(void *subject, const void *row, const struct fv_column_def *c)
 {
     return ((const U *)row)->times.period;
@@ -58,9 +67,8 @@ static const struct fv_column_def unit_columns[] = {
     { "inside", "in", "id", "The unit that it is nested in. Null: none.", FV_FIELD(U, inside),
       .flags = FV_UNLESS_NONE },
     { "function", "loop in", "",
-      "The function of the program that has the loop; if it has one call site, the function that calls MPI. Null: not "
-      "known.",
-      FV_GET(FV_TYPE_TEXT, fv_get_path_function), .flags = FV_NULLABLE, .argument = offsetof(U, node) },
+      "The function that has the loop; if it has one call site, the function that calls MPI. Null: not known.",
+      FV_GET(FV_TYPE_TEXT, get_function), .flags = FV_NULLABLE | FV_NAME },
     { "place", "at", "", "File and line of a call in it, without directories. Null: not known.",
       FV_GET(FV_TYPE_TEXT, fv_get_path_place), .flags = FV_NULLABLE, .argument = offsetof(U, node) },
     { "callsite_id", "call site", "id", "The call that ends each iteration, an index in callsites.",

@@ -48,6 +48,11 @@ static double span_s(const struct fv_call_sequence *s)
     return s->count > 1 ? s->begin_s[s->count - 1] - s->end_s[0] : 0;
 }
 
+static bool is_call(const struct fv_call_sequence *s, uint32_t symbol)
+{
+    return !s->calls || symbol < s->calls;
+}
+
 static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof(*values), fv_by_real);
@@ -113,11 +118,11 @@ static bool find_core(struct finder *f, struct loop *l, double *doubled)
 
     *doubled = 0;
     for (uint32_t i = 0; i < s->symbols; i++) {
-        all += f->times[i];
+        all += is_call(s, i) ? f->times[i] : 0;
         if ((double)f->in[i] < CORE * (double)pieces)
             continue;
         l->core[i] = 1;
-        calls += f->times[i];
+        calls += is_call(s, i) ? f->times[i] : 0;
         if ((double)f->times[i] < SINGLE * (double)f->in[i])
             *doubled = fmax(*doubled, (double)f->doubled[i] / (double)pieces);
     }
@@ -364,7 +369,7 @@ static void compare_frames(const struct finder *f, const struct loop *outer, con
 
     n->deeper = s->path && inner->depth > outer->depth;
     for (uint32_t i = 0; s->path && i < s->symbols; i++)
-        if (outer->core[i] && !inner->core[i]) {
+        if (outer->core[i] && !inner->core[i] && is_call(s, i)) {
             uint32_t depth = common(s, inner->anchor, i);
 
             least = depth < least ? depth : least;
@@ -401,6 +406,14 @@ static const struct loop *within(const struct finder *f, const struct loop *oute
     return NULL;
 }
 
+static uint32_t call_at(const struct finder *f, const struct loop *l, uint32_t anchor)
+{
+    for (size_t i = f->tally[anchor].first; i < l->last_call; i++)
+        if (is_call(f->s, f->s->symbol[i]))
+            return f->s->symbol[i];
+    return l->anchor;
+}
+
 static struct fv_unit_cut cut_of(const struct finder *f, const struct loop *l)
 {
     const struct tally *t = f->tally;
@@ -419,22 +432,27 @@ static struct fv_unit_cut cut_of(const struct finder *f, const struct loop *l)
         if (t[i].count != l->pieces || (f->s->spread && f->s->spread[i] < most))
             continue;
         begin = t[i].first < t[begin].first ? i : begin;
-        end = t[i].first > t[end].first ? i : end;
+        end = t[i].first > t[end].first && is_call(f->s, i) ? i : end;
     }
-    bool is_end = begin != first && end == last;
+    bool is_end = begin != first && end == last && is_call(f->s, end);
     return (struct fv_unit_cut){ .anchor = is_end ? end : begin, .first = first, .is_end = is_end, .core = core };
 }
 
 static size_t put(const struct finder *f, const struct loop *l, uint32_t inside, struct fv_unit *out, size_t count)
 {
-    if (count < FV_UNITS_MOST)
-        out[count++] = (struct fv_unit){ .cut = cut_of(f, l),
+    struct fv_unit_cut cut;
+
+    if (count < FV_UNITS_MOST) {
+        cut = cut_of(f, l);
+        out[count++] = (struct fv_unit){ .cut = cut,
+                                         .call = call_at(f, l, cut.anchor),
                                          .inside = inside,
                                          .count = l->pieces,
                                          .depth = l->depth,
                                          .begin_s = f->s->begin_s[l->first_call],
                                          .end_s = f->s->end_s[l->last_call],
                                          .covered_s = l->covered_s };
+    }
     return count;
 }
 

@@ -24,14 +24,14 @@ struct fv_unit_path {
     uint32_t depth;
 };
 
-/* Calls of one thread. */
+/* Calls of one thread, and perhaps other events in between that have no length. */
 struct fv_call_sequence {
     const uint32_t *symbol;          /* call site of each call, below `symbols` */
     const double *begin_s, *end_s;   /* not before those of the call before */
     const struct fv_unit_path *path; /* of each symbol; NULL: nothing is known of frames */
     const uint32_t *spread;          /* of each symbol: how many threads have as many calls of it. NULL: not known */
     size_t count;
-    uint32_t symbols;
+    uint32_t symbols, calls; /* below `calls` they are calls; 0: all are */
 };
 
 /* Where the sequence is cut: an iteration begins with the anchor, or ends with it. That is a call site with one call in
@@ -44,6 +44,7 @@ struct fv_unit_cut {
 
 struct fv_unit {
     struct fv_unit_cut cut;
+    uint32_t call;   /* symbol: the anchor, or the first call behind it */
     uint32_t inside; /* index of the unit that it is nested in; FV_NONE: none */
     size_t count;    /* iterations */
     uint32_t depth;  /* frames that all its calls have in common */
