@@ -307,6 +307,31 @@ static void tell_counter(struct fv_rank_replay *r, struct fv_stream *s, uint64_t
 
 /* ---- items ---- */
 
+/* What stands between calls. */
+static void tell_of_thread(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    if (s->off && !fv_threads_is_end(s)) /* as for calls */
+        measure(r, s, true, fv_rank_time(r, s, s->item.begin));
+    if (s->item.kind == FV_EV_THREAD_END) /* its functions end there, and its sections */
+        fv_nested_leave(r, s, 0, fv_rank_time(r, s, s->item.begin));
+    if (s->item.kind == FV_EV_SECTIONS)
+        tell_sections(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
+    else if (s->item.kind == FV_EV_FUNCTION_ENTER)
+        fv_nested_enter(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
+    else if (s->item.kind == FV_EV_FUNCTION_LEAVE)
+        fv_nested_leave(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
+    else if (s->item.kind == FV_EV_COUNTER)
+        tell_counter(r, s, fv_rank_time(r, s, s->item.begin));
+    else if (s->item.kind == FV_EV_IO)
+        fv_files_tell(r, s);
+    else if (s->item.kind == FV_EV_MEMORY)
+        fv_memory_tell(r, s);
+    else
+        fv_threads_tell(r, s);
+    if (s->item.kind == FV_EV_THREAD_END)
+        s->section_set = 0;
+}
+
 /* What came before is not told, and is no pause where all that is told begins later. */
 static void tell_ring_begin(struct fv_rank_replay *r, struct fv_stream *s)
 {
@@ -357,26 +382,7 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
     default: /* a detail without its call was in a damaged part */
         if (!fv_event_is_of_thread(s->item.kind))
             break;
-        if (s->off && !fv_threads_is_end(s)) /* as for calls */
-            measure(r, s, true, fv_rank_time(r, s, s->item.begin));
-        if (s->item.kind == FV_EV_THREAD_END) /* its functions end there, and its sections */
-            fv_nested_leave(r, s, 0, fv_rank_time(r, s, s->item.begin));
-        if (s->item.kind == FV_EV_SECTIONS)
-            tell_sections(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
-        else if (s->item.kind == FV_EV_FUNCTION_ENTER)
-            fv_nested_enter(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
-        else if (s->item.kind == FV_EV_FUNCTION_LEAVE)
-            fv_nested_leave(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
-        else if (s->item.kind == FV_EV_COUNTER)
-            tell_counter(r, s, fv_rank_time(r, s, s->item.begin));
-        else if (s->item.kind == FV_EV_IO)
-            fv_files_tell(r, s);
-        else if (s->item.kind == FV_EV_MEMORY)
-            fv_memory_tell(r, s);
-        else
-            fv_threads_tell(r, s);
-        if (s->item.kind == FV_EV_THREAD_END)
-            s->section_set = 0;
+        tell_of_thread(r, s);
         break;
     }
 }

@@ -244,6 +244,7 @@ static void look(struct pass *p, const struct fv_rings *rings, size_t file)
     rings->views[rank].numbered = true;
     fv_replay_rank(&replay, rank, m->files[file].reader, &m->files[file].map, &sink, locations, &stats);
     rings->views[rank].numbered = false;
+    fv_reader_forget(m->files[file].reader, NULL);
     free(locations);
 }
 
