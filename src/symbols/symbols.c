@@ -61,7 +61,7 @@ static const char *keep_file(struct fv_symbols *s, const char *file)
 static bool is_mark(const char *function)
 {
     return function && (!strncmp(function, "fvmpi_section_", 14) || !strcmp(function, "fvmpi_label") ||
-                        !strncmp(function, "_ZN5fvmpi7section", 17));
+                        !strcmp(function, "fvmpi_keep") || !strncmp(function, "_ZN5fvmpi7section", 17));
 }
 
 /* What is inlined of fvmpi.h is its caller's; compilers count the call that follows it among it, too, whose line that

@@ -14,7 +14,7 @@ for library in "$build"/.libs/libfvmpi-*.so; do
     [[ $name != libfvmpi-memory.so ]] || # of src/front
         interposed+='|malloc|calloc|realloc|free|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|dl_iterate_phdr|fvmpi_memory_v1'
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |
-        grep -vE '^(FVMPI_IN_FRONT$|MPIX?_[A-Za-z0-9_]+|mpix?_[a-z0-9_]+|fvmpi_(version|pause|resume|section_begin_v1|section_end_v1|label_v1)|kokkosp_[a-z_]+|__cyg_profile_func_(enter|exit)|InitializeInjectionNvtx2|__itt_api_init|'"$interposed"')(@@.*)?$' |
+        grep -vE '^(FVMPI_IN_FRONT$|MPIX?_[A-Za-z0-9_]+|mpix?_[a-z0-9_]+|fvmpi_(version|pause|resume|section_begin_v1|section_end_v1|label_v1|keep_v1)|kokkosp_[a-z_]+|__cyg_profile_func_(enter|exit)|InitializeInjectionNvtx2|__itt_api_init|'"$interposed"')(@@.*)?$' |
         grep -vE '^(cali_(begin|end)(_[a-z_]+)?|likwid_marker(Start|Stop)Region|_ZN4cali[A-Za-z0-9]+)@FVMPI_IN_FRONT$')
     if [ -n "${SANITIZE_FLAGS:-}" ]; then
         skip "$name: exports" 'a sanitizer adds its own'
