@@ -14,6 +14,7 @@
 #define LOADS_MOST      (1u << 24) /* iterations times ranks: of more, who was slowest is not known */
 #define TENTHS          10         /* of a trend, the first part and the last */
 #define ALONE           0.1        /* of the calls of long iterations: what others have of them at most */
+#define OFTEN           0.5        /* calls in a long iteration of a rank */
 #define ALONE_PART      0.2        /* of what long iterations take more */
 #define MOST            0.5        /* of what they compute more */
 
@@ -170,15 +171,21 @@ static void merge_rank(struct fv_iteration_gather *g, struct series *s)
     }
 }
 
+static void begin_cutting(struct fv_iteration_gather *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        g->items[i].cutter = fv_cutter(g->items[i].by.cut);
+        g->items[i].before_s = -INFINITY;
+    }
+}
+
 static void begin_rank(struct fv_iteration_gather *g, uint32_t rank)
 {
     g->rank = rank;
     g->thread = fv_iteration_thread(g->build->model, rank);
-    for (size_t i = 0; i < g->count; i++) {
+    for (size_t i = 0; i < g->count; i++)
         g->items[i].cut_count = g->items[i].waited = 0;
-        g->items[i].cutter = fv_cutter(g->items[i].by.cut);
-        g->items[i].before_s = -INFINITY;
-    }
+    begin_cutting(g);
 }
 
 static void end_rank(struct fv_iteration_gather *g)
@@ -349,8 +356,9 @@ static void take_cause(void *context, const struct fv_iteration_call *call)
         s->before_s = call->end_s;
         if (!s->places)
             continue;
-        if (fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut))
-            add_cut(s, &cut);
+        fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut);
+        if (!s->cut_count || call->end_s > s->cuts[s->cut_count - 1].of.end_s) /* behind the last iteration */
+            continue;
         if (!s->cutter.is_in || s->cutter.number >= s->count || call->symbol >= g->symbols.sites)
             continue;
         struct tally *t = &s->places[call->symbol].rank;
@@ -434,8 +442,10 @@ void fv_iteration_gather_causes(struct fv_iteration_gather *g, uint32_t rank)
     if (!any)
         return;
     begin_rank(g, rank);
-    fv_iteration_calls(g->build, rank, iterations(g)->traced, &g->symbols, take_cause, g);
+    fv_iteration_calls(g->build, rank, iterations(g)->traced, &g->symbols, take_cut, g);
     end_cuts(g);
+    begin_cutting(g);
+    fv_iteration_calls(g->build, rank, iterations(g)->traced, &g->symbols, take_cause, g);
     for (size_t i = 0; i < g->count; i++)
         if (g->items[i].places)
             end_causes(g, &g->items[i], rank, sites);
@@ -446,7 +456,7 @@ static bool is_alone(const struct series *s, const struct tally *t)
     double of_long = (double)t->calls[LONG] / (double)s->classes[LONG],
            of_others = (double)t->calls[OTHER] / (double)s->classes[OTHER];
 
-    return of_long > 0 && of_others < ALONE * of_long;
+    return of_long >= OFTEN && of_others < ALONE * of_long;
 }
 
 /* Frames that two call sites have in common. */
