@@ -30,11 +30,21 @@ MPI_Request *fv_completion_room(struct fv_call *call, bool on, int count)
     return on && count > 0 && fv_requests_told() ? room_for(call, count) : NULL;
 }
 
-/* Programs that compute meanwhile ask again and again: a copy will do, as below. Who waits is told what for, and a
- * trace has what was tested. */
-static bool keep_one(struct fv_completion *c, bool waits, const MPI_Request *request)
+/* Who waits is told what for. */
+MPI_Status *fv_completion_keep_one(struct fv_completion *c, const MPI_Request *request, MPI_Status *status)
 {
-    if (!waits && !c->call->trace && !fv_requests_shared()) {
+    c->before = NULL;
+    c->known = look_up(*request, &c->one);
+    if (FV_UNLIKELY(!c->one.kind))
+        return status;
+    c->count = 1;
+    return status == MPI_STATUS_IGNORE || status == MPI_STATUSES_IGNORE ? &c->status : status;
+}
+
+/* Programs that compute meanwhile ask again and again: a copy will do, as below. A trace has what was tested. */
+static bool keep_tested(struct fv_completion *c, const MPI_Request *request)
+{
+    if (!c->call->trace && !fv_requests_shared()) {
         c->single = *request;
         c->before = &c->single;
         return fv_request_may_be_known(fv_handle(*request));
@@ -69,7 +79,7 @@ MPI_Status *fv_completion_keep(struct fv_completion *c, bool waits, int count, c
 {
     c->before = NULL;
     c->known = NULL;
-    if (count <= 0 || !requests || !(count == 1 ? keep_one(c, waits, requests) : keep_all(c, count, requests)))
+    if (count <= 0 || !requests || !(count == 1 && !waits ? keep_tested(c, requests) : keep_all(c, count, requests)))
         return statuses;
     if (statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE) {
         MPI_Status *own = n == 1 ? &c->status : fv_scratch(c->call, 1, (size_t)n * sizeof(*own));
@@ -133,6 +143,12 @@ static bool is_cancelled(const MPI_Status *status)
 static bool has_message(const struct fv_request *r, const MPI_Status *status)
 {
     return r->kind == FV_REQUEST_RECV && (r->untold || !is_cancelled(status));
+}
+
+/* A receive that got what its status tells. */
+static inline bool is_plain(const struct fv_request *r)
+{
+    return r->kind == FV_REQUEST_RECV && !r->untold && !__atomic_load_n(&any_cancelled, __ATOMIC_RELAXED);
 }
 
 static uint64_t received_bytes(const struct fv_request *r, const MPI_Status *status)
@@ -214,14 +230,33 @@ static void settle(struct fv_completion *c, int result, int k, const MPI_Request
 
     if (!r->kind)
         return;
-    if (error == MPI_SUCCESS) {
-        uint64_t bytes = received_bytes(r, status);
+    if (FV_LIKELY(error == MPI_SUCCESS)) {
+        bool plain = is_plain(r);
+        uint64_t bytes = FV_LIKELY(plain) ? fv_status_bytes(status) : received_bytes(r, status);
+        bool message = FV_LIKELY(plain) || has_message(r, status);
 
-        if (fv_request_completed(c->call, r, has_message(r, status), bytes) && c->call->trace && r->number)
+        if (fv_request_completed(c->call, r, message, bytes) && c->call->trace && r->number)
             event_ended(c->call, r, status, bytes);
     } else {
         settle_failed(c, r, error, now ? &now[k] : NULL, status);
     }
+}
+
+static __attribute__((noinline)) void completed_one(struct fv_completion *c, int result, const MPI_Request *now,
+                                                    const MPI_Status *status)
+{
+    settle(c, result, 0, now, status);
+    fv_call_record(c->call, NULL, 0, 0);
+}
+
+void fv_completed_one(struct fv_completion *c, int result, const MPI_Request *now, const MPI_Status *status)
+{
+    const struct fv_request *r = c->known;
+
+    if (FV_LIKELY(result == MPI_SUCCESS && r && is_plain(r) && !fv_tracing()))
+        fv_call_record_received(c->call, r, fv_status_bytes(status));
+    else
+        completed_one(c, result, now, status);
 }
 
 void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Request *now, const MPI_Status *statuses)

@@ -37,6 +37,9 @@ struct fv_completion {
 /* What is left to do where anything is followed, and where it completed. */
 MPI_Status *fv_completion_keep(struct fv_completion *c, bool waits, int count, const MPI_Request *requests, int n,
                                MPI_Status *statuses);
+MPI_Status *fv_completion_keep_one(struct fv_completion *c, const MPI_Request *request, MPI_Status *status);
+/* Of the one that a call waited for; and fv_call_record(). */
+void fv_completed_one(struct fv_completion *c, int result, const MPI_Request *now, const MPI_Status *status);
 void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Request *now, const MPI_Status *statuses);
 void fv_completion_settle_any(struct fv_completion *c, int result, int index, const MPI_Request *now,
                               const MPI_Status *status);
@@ -49,7 +52,10 @@ static inline MPI_Status *fv_completion_before(struct fv_completion *c, struct f
 {
     c->first = c->count = 0;
     c->call = call;
-    return on && fv_requests_any() ? fv_completion_keep(c, waits, count, requests, n, statuses) : statuses;
+    if (!on || !(count == 1 ? requests && fv_request_may_be_known(fv_handle(*requests)) : fv_requests_any()))
+        return statuses;
+    return count == 1 && waits ? fv_completion_keep_one(c, requests, statuses)
+                               : fv_completion_keep(c, waits, count, requests, n, statuses);
 }
 static inline bool fv_completion_follows(const struct fv_completion *c)
 {
@@ -72,6 +78,10 @@ static inline void fv_completion_tell(const struct fv_completion *c, bool on, in
 static inline void fv_completed_all(struct fv_completion *c, int result, const int *flag, const MPI_Request *now,
                                     const MPI_Status *statuses)
 {
+    if (c->count == 1 && !flag) {
+        fv_completed_one(c, result, now, statuses);
+        return;
+    }
     if (c->count && (result != MPI_SUCCESS || !flag || *flag))
         fv_completion_settle_all(c, result, now, statuses);
     else if (c->count == 1 && c->known && c->known->kind)

@@ -112,7 +112,7 @@ static int64_t event_root(const struct place *p, struct moved m)
 static void event_collective(struct fv_call *call, const struct place *p, struct fv_how how, struct moved m,
                              uint32_t sequence)
 {
-    if (!how.posted) {
+    if (!how.posted) { /* of neighbours */
         fv_event(call, COLLECTIVE, fv_comm_number(p->comm), fv_signed(event_root(p, m)), m.sent, m.received, sequence);
         return;
     }
@@ -176,6 +176,10 @@ static void finish(struct fv_call *call, const struct place *p, struct fv_how ho
         finish_failed(call, p, how.blocking, how.posted, how.plan, m.rooted, m.root);
         return;
     }
+    if (how.blocking) {
+        fv_call_record_collective(call, p->comm, event_root(p, m), m.sent, m.received, m.flags);
+        return;
+    }
     uint32_t sequence = fv_comm_collective(p->comm);
 
     if (how.plan) {
@@ -193,9 +197,6 @@ static void finish(struct fv_call *call, const struct place *p, struct fv_how ho
     else if (how.posted)
         fv_done_note(call, FV_REQUEST_COLLECTIVE, p->comm, MPI_PROC_NULL, (int)sequence, *how.posted);
     fv_call_record(call, p->comm, m.sent, m.received);
-    if (how.blocking && (p->size > 1 || p->inter)) /* alone, there is nobody to wait for */
-        fv_call_collective(call, sequence,
-                           m.flags | (m.sent ? FV_COLL_SENDS : 0u) | (m.received ? FV_COLL_RECEIVES : 0u));
 }
 
 /* ---- without root ---- */
@@ -237,13 +238,14 @@ void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struc
     finish(call, &p, how, m);
 }
 
-void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm)
+void fv_done_alike_else(struct fv_call *call, int result, struct fv_how how, MPI_Count count, MPI_Datatype type,
+                        MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
 
     if (p.comm)
-        m.sent = m.received = bytes_at(&data, 0);
+        m.sent = m.received = fv_bytes(count, type);
     finish(call, &p, how, m);
 }
 
@@ -258,11 +260,6 @@ void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how,
         m.received = bytes_at(&data, p.rank);
     }
     finish(call, &p, how, m);
-}
-
-void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm)
-{
-    fv_done_allreduce(call, result, how, data, comm);
 }
 
 /* The first rank's receive buffer is not significant (section 6.11.2). */

@@ -59,20 +59,6 @@ static uint64_t sent_bytes(MPI_Count count, MPI_Datatype type, int dest)
     return dest == MPI_PROC_NULL ? 0 : fv_bytes(count, type);
 }
 
-void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                  MPI_Comm comm)
-{
-    if (result != MPI_SUCCESS) {
-        fv_call_record(call, NULL, 0, 0);
-        return;
-    }
-    struct fv_comm *c = fv_comm_get(fv_handle(comm));
-    uint64_t bytes = sent_bytes(count, type, dest);
-
-    event_send(call, c, dest, tag, bytes);
-    record_sent(call, c, dest, bytes, 0);
-}
-
 /* A handle that belongs to an operation of the same kind that was not completed is the one for all. */
 uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Request handle, bool *complete)
 {
@@ -274,19 +260,6 @@ static void event_irecv(struct fv_call *call, uint64_t number, struct fv_comm *c
         fv_event(call, IRECV, number, NUMBERS(comm, fv_peer(source), tag));
 }
 
-void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm, const MPI_Request *request)
-{
-    struct fv_comm *c = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL;
-
-    if (result == MPI_SUCCESS && source != MPI_PROC_NULL && *request != MPI_REQUEST_NULL) {
-        uint64_t number = fv_event_numbers(1);
-
-        fv_request_post_recv(call, fv_handle(*request), number, c, source, tag);
-        event_irecv(call, number, c, source, tag);
-    }
-    fv_call_record(call, c, 0, 0);
-}
-
 /* MPICH (4.0.2) leaves the status of these as it finds it, with sender, tag and count of an earlier request: there
  * the room for the message is counted. */
 #ifdef MPICH_NUMVERSION
@@ -379,9 +352,4 @@ void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Co
     const struct fv_request r = { .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .received = bytes, .untold = 1 };
 
     plan(call, result, partitioned(result, r, comm), comm, request);
-}
-
-void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm comm)
-{
-    fv_call_record(call, result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL, 0, 0);
 }

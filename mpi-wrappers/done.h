@@ -15,6 +15,14 @@ static inline void fv_done_plainly(struct fv_call *call, int result)
     fv_call_record(call, NULL, 0, 0);
 }
 
+static inline void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm comm)
+{
+    if (FV_LIKELY(result == MPI_SUCCESS))
+        fv_call_record_on(call, fv_handle(comm));
+    else
+        fv_call_record(call, NULL, 0, 0);
+}
+
 /* After fv_call_record(): a message went to a rank that is not MPI_PROC_NULL, of 0 bytes too. */
 void fv_done_sent_to(struct fv_call *call, struct fv_comm *comm, int dest, uint64_t bytes);
 
@@ -27,8 +35,14 @@ void fv_done_note(struct fv_call *call, unsigned kind, struct fv_comm *comm, int
 
 /* ---- point to point (done-p2p.c); `request` points to the handle that the call made ---- */
 
-void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                  MPI_Comm comm);
+static inline void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                                MPI_Comm comm)
+{
+    if (FV_LIKELY(result == MPI_SUCCESS && dest != MPI_PROC_NULL))
+        fv_call_record_send(call, fv_handle(comm), dest, tag, fv_bytes(count, type));
+    else
+        fv_done_on_comm(call, result, comm);
+}
 void fv_done_isend(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
                    MPI_Comm comm, const MPI_Request *request);
 void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm, const MPI_Status *status);
@@ -39,7 +53,14 @@ void fv_done_mprobe(struct fv_call *call, int result, const int *flag, MPI_Comm 
 void fv_done_mrecv(struct fv_call *call, int result, uint64_t was, const MPI_Status *status);
 void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
                       int source, MPI_Comm comm, const MPI_Status *status);
-void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm, const MPI_Request *request);
+static inline void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
+                                 const MPI_Request *request)
+{
+    if (FV_LIKELY(result == MPI_SUCCESS && source != MPI_PROC_NULL && *request != MPI_REQUEST_NULL))
+        fv_call_record_irecv(call, fv_handle(comm), fv_handle(*request), source, fv_peer(source), tag);
+    else
+        fv_done_on_comm(call, result, comm);
+}
 void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Request *request);
 void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
                        MPI_Count room, MPI_Datatype room_type, int source, int recv_tag, MPI_Comm comm,
@@ -55,7 +76,6 @@ void fv_done_psend_init(struct fv_call *call, int result, int partitions, MPI_Co
 void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type,
                         int source, int tag, MPI_Comm comm, const MPI_Request *request);
 void fv_done_peeked(struct fv_call *call, int result, MPI_Request request, const int *flag, const MPI_Status *status);
-void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm comm);
 
 /* ---- collectives (done-coll.c) ---- */
 
@@ -113,11 +133,25 @@ void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struc
                       struct fv_coll_buffer recv, MPI_Comm comm);
 void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, int root,
                     MPI_Comm comm);
-void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm);
+/* What each rank contributes is as much as it gets. */
+void fv_done_alike_else(struct fv_call *call, int result, struct fv_how how, MPI_Count count, MPI_Datatype type,
+                        MPI_Comm comm);
+static inline void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data,
+                                     MPI_Comm comm)
+{
+    if (how.blocking && FV_LIKELY(result == MPI_SUCCESS))
+        fv_call_record_alike(call, fv_handle(comm), fv_bytes(data.count, data.type));
+    else
+        fv_done_alike_else(call, result, how, data.count, data.type, comm);
+}
 /* `data`: what each rank gets of the result. */
 void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data,
                             MPI_Comm comm);
-void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm);
+static inline void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data,
+                                MPI_Comm comm)
+{
+    fv_done_allreduce(call, result, how, data, comm);
+}
 void fv_done_exscan(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm);
 void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
                                 struct fv_coll_buffer recv, MPI_Comm comm);

@@ -373,7 +373,7 @@ def next_list_h(api):
     return (
         WARNING
         + '#ifndef FV_NEXT_LIST_H\n#define FV_NEXT_LIST_H\n\n'
-        + on_each(api, lambda f: 'extern __typeof__(%s) *fv_next_%s;' % (f.name, f.name))
+        + on_each(api, lambda f: 'extern FV_INSIDE __typeof__(%s) *fv_next_%s;' % (f.name, f.name))
         + '\n#endif\n'
     )
 
@@ -390,7 +390,7 @@ def pmpi_list_h(api):
     return (
         WARNING
         + '#ifndef FV_PMPI_LIST_H\n#define FV_PMPI_LIST_H\n\n'
-        + on_each(api, lambda f: 'extern __typeof__({0}) *fv_p{0};\n#define P{0} fv_p{0}'.format(f.name))
+        + on_each(api, lambda f: 'extern FV_INSIDE __typeof__({0}) *fv_p{0};\n#define P{0} fv_p{0}'.format(f.name))
         + '\n#endif\n'
     )
 

@@ -38,7 +38,7 @@
 #if FV_FIND_MPI && !defined(FV_PMPI_ITSELF)
 #include "pmpi-list.h"
 #ifdef MPICH_NUMVERSION
-extern __typeof__(MPI_File_f2c) *fv_file_f2c;
+extern FV_INSIDE __typeof__(MPI_File_f2c) *fv_file_f2c;
 #define MPI_File_f2c fv_file_f2c
 #endif
 #endif
@@ -51,7 +51,7 @@ extern __typeof__(MPI_File_f2c) *fv_file_f2c;
 /* Sizes of predefined datatypes by their handles, which are never anything else: those of derived ones come
  * back for others, and MPI is as quick. handle << 8 | size, at a place of the handle's. */
 #define FV_NAMED_TYPES 64
-extern uint64_t fv_named_types[FV_NAMED_TYPES];
+extern FV_INSIDE uint64_t fv_named_types[FV_NAMED_TYPES];
 static inline uint64_t *fv_named_type(uint64_t handle)
 {
     return &fv_named_types[handle * UINT64_C(0x9e3779b97f4a7c15) >> 58];

@@ -17,7 +17,10 @@
 #define FV_NO_TSAN               __attribute__((no_sanitize("thread")))
 #define FV_PRINTF(format, first) __attribute__((__format__(__printf__, format, first)))
 #define FV_PUBLIC                __attribute__((visibility("default")))
-#define FV_TLS                   __thread __attribute__((tls_model("initial-exec")))
+/* Of a variable that the record path reads, at its declaration: it is in the same library, so that its address need not
+ * be looked up. */
+#define FV_INSIDE __attribute__((visibility("hidden")))
+#define FV_TLS    __thread __attribute__((tls_model("initial-exec")))
 
 /* Functions return 0 or one of these, negated. */
 enum fv_error {

@@ -376,6 +376,7 @@ static struct fv_io_record *record(struct fv_io *io, const struct fv_io_call *ca
         uint64_t ticks = end > call->begin ? end - call->begin : 0;
 
         io->state->ticks += ticks;
+        io->thread->switches.any = true;
         FV_IO_VOTE(&io->thread->io_since, r, 1, ticks, ticks); /* of the computing until the next call of MPI */
     }
     return r;

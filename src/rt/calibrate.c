@@ -25,15 +25,16 @@ static void set_stage(struct stage *s, struct fv_thread *t)
     if (s->bins)
         *s->bins = *t->bins;
     t->bins = s->bins;
-    t->bin_ticks = 0;
+    t->bin_end = 0;
 }
 
 static void strike_stage(struct stage *s, struct fv_thread *t)
 {
     t->record = s->of_file;
+    t->no_path.comm = FV_PATH_UNCOUNTED;
     t->bins = s->bins_of_file;
     t->bin_shift = s->bin_shift;
-    t->bin_ticks = 0; /* the bin that it remembers was of these */
+    t->bin_end = 0; /* the bin that it remembers was of these */
     t->record->path_misses = t->record->cold_ticks = 0;
     t->record->waited = 0;
     if (s->bins)
@@ -67,8 +68,8 @@ static uint64_t calibrate(struct fv_thread *t)
             fv_call_enter(&call, 0, site);
             fv_call_end(&call);
             call.record = true;
-            if ((call.trace = trace))
-                fv_event_add(&call, FV_EV_SEND, (const uint64_t[]){ 1, 1, 1, 1000 });
+            call.trace = trace;
+            fv_event(&call, SEND, 1, 1, 1, 1000);
             fv_call_record(&call, NULL, 0, 0);
         }
         uint64_t ticks = fv_ticks() - begin;

@@ -4,6 +4,7 @@
 #include "rt/comm.h"
 #include "rt/counters.h"
 #include "rt/events.h"
+#include "rt/path_cache.h"
 #include "rt/statistics.h"
 #include "rt/turns.h"
 
@@ -40,7 +41,7 @@ FV_COLD bool fv_call_was_left(void)
 }
 
 /* First call of a thread, or of the process; also every nested call ends here. */
-static FV_COLD struct fv_thread *enter_slowly(struct fv_call_place site)
+static FV_COLD struct fv_thread *thread_of(struct fv_call_place site)
 {
     struct fv_start_info info;
 
@@ -133,51 +134,110 @@ static FV_COLD void look_behind(const struct fv_call *call)
         fv_counters_leave(t);
 }
 
-bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_call_place site)
+/* The call is on its path, which knows the function. */
+static inline __attribute__((always_inline)) void be_inside(struct fv_call *call, struct fv_thread *t,
+                                                            struct fv_path_entry *path, unsigned function)
 {
-    struct fv_thread *t = fv_current;
-
-    if (FV_UNLIKELY(!t) && !(t = enter_slowly(site)))
-        return false;
-    uint32_t recording = fv_recording();
-    if (FV_UNLIKELY(!recording)) {
-        fv_thread_forget();
-        return false;
-    }
-    fv_current = NULL;
-    t->inside = site;
-    if (FV_UNLIKELY(fv_switches_look(&t->switches)))
-        look_before(t, function);
-    fv_function_used(function);
-    call->record = FV_LIKELY(recording == t->recording) || fv_recording_changed(t, recording);
-    call->trace = call->record && __atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED);
-    struct fv_path_entry *path = FV_LIKELY(call->record) ? fv_path_lookup(t, site) : &t->no_path;
     struct fv_in_call *in = &t->record->in_call;
 
     call->thread = t;
     call->path = path;
-    call->cell = NULL;
+    call->shared = t->record;
     call->function = function;
     in->function = function;
     in->path = path->path;
     in->comm = 0;
     in->peer = FV_NO_PEER;
-    if (FV_UNLIKELY(fv_switches_came(&t->switches)))
-        leave_out_waits(t);
-    uint64_t now = fv_ticks();
+}
+
+static inline bool begin(struct fv_call *call, uint64_t now)
+{
     /* Last, so that a reader who sees the time sees the rest. */
-    __atomic_store_n(&in->begin, now, __ATOMIC_RELEASE);
+    __atomic_store_n(&call->shared->in_call.begin, now, __ATOMIC_RELEASE);
     call->begin = now;
     return true;
 }
 
-void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag)
+static __attribute__((noinline)) bool begin_slowly(struct fv_call *call)
 {
-    struct fv_in_call *in = &call->thread->record->in_call;
+    if (FV_UNLIKELY(fv_switches_came(&call->thread->switches)))
+        leave_out_waits(call->thread);
+    return begin(call, fv_ticks());
+}
 
-    in->comm = comm;
-    in->peer = peer;
-    in->tag = tag;
+/* The thread is inside already. */
+static __attribute__((noinline)) bool enter_anew(struct fv_call *call, unsigned function, struct fv_thread *t)
+{
+    uint32_t recording = fv_recording();
+
+    if (FV_UNLIKELY(!recording)) {
+        fv_thread_forget();
+        return false;
+    }
+    if (FV_UNLIKELY(fv_switches_look(&t->switches)))
+        look_before(t, function);
+    fv_function_used(function);
+    call->record = FV_LIKELY(recording == t->recording) || fv_recording_changed(t, recording);
+    call->trace = call->record && __atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED);
+    struct fv_path_entry *path = FV_LIKELY(call->record) ? fv_path_lookup(t, t->inside) : &t->no_path;
+
+    if (FV_UNLIKELY(path->function != function)) {
+        path->comm = FV_PATH_UNCOUNTED;
+        path->function = function;
+        path->class = fv_functions[function].class;
+    }
+    be_inside(call, t, path, function);
+    return begin_slowly(call);
+}
+
+/* Most calls that the thread is not outside for are nested, as C's functions are in Fortran's: the one that it is in
+ * is further out on its stack. */
+__attribute__((no_sanitize("address"))) static bool is_nested(const struct fv_thread *t, struct fv_call_place now)
+{
+    uintptr_t outer = (uintptr_t)t->inside.frame, frame = (uintptr_t)now.frame;
+
+    return frame < outer && frame >= t->stack_low && outer < t->stack_end &&
+           t->inside.frame[1] == (uintptr_t)t->inside.return_address && !__atomic_load_n(&t->left, __ATOMIC_ACQUIRE);
+}
+
+static FV_COLD bool enter_first(struct fv_call *call, unsigned function, struct fv_call_place site)
+{
+    struct fv_thread *t = thread_of(site);
+
+    if (!t)
+        return false;
+    fv_current = NULL;
+    t->inside = site;
+    return enter_anew(call, function, t);
+}
+
+static __attribute__((noinline)) bool enter_slowly(struct fv_call *call, unsigned function, struct fv_call_place site)
+{
+    const struct fv_thread *self = fv_self;
+
+    return FV_LIKELY(self && is_nested(self, site)) ? false : enter_first(call, function, site);
+}
+
+/* Where the thread does what it did before: on the same path, with nothing in between. Each question that is left to
+ * others saves all calls that have the usual answer. */
+bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_call_place site)
+{
+    struct fv_thread *t = fv_current;
+
+    if (FV_UNLIKELY(!t))
+        return enter_slowly(call, function, site);
+    fv_current = NULL;
+    t->inside = site;
+    if (FV_UNLIKELY(fv_recording() != t->recording || fv_switches_look(&t->switches)))
+        return enter_anew(call, function, t);
+    struct fv_path_entry *path = fv_path_again(t, site, 0);
+
+    if (FV_UNLIKELY(!path || path->function != function))
+        return enter_anew(call, function, t);
+    call->record = true;
+    call->trace = __atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED);
+    be_inside(call, t, path, function);
+    return FV_UNLIKELY(fv_switches_came(&t->switches)) ? begin_slowly(call) : begin(call, fv_counter());
 }
 
 static FV_COLD struct fv_waiting *make_waiting(struct fv_thread *t)
@@ -218,7 +278,7 @@ void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, in
     fv_call_described(call, w);
 }
 
-/* Its thread goes on recording with its next call, or did already and has counted this one (enter_slowly). */
+/* Its thread goes on recording with its next call, or did already and has counted this one (thread_of). */
 static FV_COLD bool came_back_elsewhere(const struct fv_call *call)
 {
     struct fv_thread *t = call->thread;
@@ -230,16 +290,30 @@ static FV_COLD bool came_back_elsewhere(const struct fv_call *call)
     return false;
 }
 
-bool fv_call_end(struct fv_call *call)
+static FV_COLD bool skip_switches(const struct fv_call *call)
 {
-    uint64_t now = fv_ticks();
+    fv_switches_skip(&call->thread->switches);
+    return true;
+}
 
+static inline __attribute__((always_inline)) bool end_at(struct fv_call *call, uint64_t now)
+{
     call->end = FV_LIKELY(now > call->begin) ? now : call->begin; /* processors may differ by a tick */
     if (FV_UNLIKELY(call->thread != fv_self))
         return came_back_elsewhere(call);
     if (FV_UNLIKELY(fv_switches_came(&call->thread->switches)))
-        fv_switches_skip(&call->thread->switches);
+        return skip_switches(call);
     return true;
+}
+
+static FV_COLD bool end_by_system(struct fv_call *call)
+{
+    return end_at(call, fv_ticks_of_system());
+}
+
+bool fv_call_end(struct fv_call *call)
+{
+    return fv_clock_is_counter() ? end_at(call, fv_counter()) : end_by_system(call);
 }
 
 /* The time outside of MPI before the call, which the cell does not count yet. */
@@ -251,14 +325,37 @@ static inline void add_before(const struct fv_call *call, const struct fv_thread
     call->thread->previous = cell->path;
     if (FV_UNLIKELY(cell->from != from))
         fv_region_change(call, cell, from);
-    if (FV_UNLIKELY(call->thread->switches.any))
+    if (FV_UNLIKELY(call->thread->switches.any)) {
         ticks -= fv_region_switched(call, from);
-    if (FV_UNLIKELY(call->thread->io_since.calls))
-        fv_region_with_io(call, from);
+        if (call->thread->io_since.calls)
+            fv_region_with_io(call, from);
+    }
     cell->before_ticks += ticks;
 }
 
-static inline void add_time(struct fv_cell *cell, uint64_t ticks)
+/* Of a short one the square has 64 bits, and a bucket below the last. */
+static inline bool is_short(uint64_t ticks)
+{
+    return ticks >> 32 == 0;
+}
+_Static_assert(32 - FV_TIME_SHIFT < FV_TIME_BUCKETS, "short calls have a bucket");
+
+static inline void add_short_time(struct fv_cell *cell, uint64_t ticks)
+{
+    /* fv_log2_bucket(ticks >> FV_TIME_SHIFT), without asking whether that is 0 */
+    unsigned zeros = (unsigned)__builtin_clz((uint32_t)ticks | 1u << (FV_TIME_SHIFT - 1));
+
+    cell->time_histogram[(31u ^ zeros) - (FV_TIME_SHIFT - 1)]++;
+    cell->square_high += __builtin_add_overflow(cell->square_low, ticks * ticks, &cell->square_low);
+    cell->time_sum += ticks;
+    if (FV_UNLIKELY(ticks < cell->time_min))
+        cell->time_min = ticks;
+    if (FV_UNLIKELY(ticks > cell->time_max))
+        cell->time_max = ticks;
+    cell->calls++;
+}
+
+static void add_time(struct fv_cell *cell, uint64_t ticks)
 {
     unsigned bucket = fv_log2_bucket(ticks >> FV_TIME_SHIFT);
     unsigned __int128 square = (unsigned __int128)ticks * ticks;
@@ -305,7 +402,27 @@ static void add_received_apart(struct fv_call *call, uint32_t comm, uint64_t rec
     fv_cell_add_size(cell, received);
 }
 
-static inline void count(struct fv_call *call, uint32_t comm, uint64_t sent, uint64_t received)
+/* The next call like this one is counted in the same place. */
+static void remember(struct fv_call *call, uint32_t comm, uint64_t sent, uint64_t received)
+{
+    struct fv_path_entry *e = call->path;
+    unsigned bucket = fv_log2_bucket(sent ? sent : received);
+    bool apart = received && fv_log2_bucket(received) != bucket;
+    /* not over the budget, where each call is counted as dropped; cells there have no path */
+    bool own = e->path ? e->cell->path == e->path
+                       : fv_cell_is(e->cell, 0, comm, call->function, bucket, call->thread->section_set);
+
+    e->comm = own && !apart ? comm : FV_PATH_UNCOUNTED;
+    e->section = call->thread->section_set;
+    e->left = FV_CELL_UNASKED - 1;
+    e->sent = sent;
+    e->received = received;
+    e->bytes = sent + received;
+    e->sends = sent != 0;
+    e->receives = received != 0;
+}
+
+static void count(struct fv_call *call, uint32_t comm, uint64_t sent, uint64_t received)
 {
     struct fv_thread_record *record = call->thread->record;
     unsigned bucket = fv_log2_bucket(sent ? sent : received);
@@ -333,20 +450,142 @@ static inline void count(struct fv_call *call, uint32_t comm, uint64_t sent, uin
     record->last = call->end;
     fv_bins_add(call->thread, fv_functions[call->function].class, call->begin, call->end);
     call->cell = cell;
+    remember(call, comm, sent, received);
+}
+
+static inline void leave(struct fv_thread *t)
+{
+    __atomic_store_n(&t->record->in_call.begin, 0, __ATOMIC_RELEASE);
+    fv_current = t;
+}
+
+/* What has been counted is written as an event, and looked at. */
+static __attribute__((noinline)) void end_record(struct fv_call *call)
+{
+    struct fv_thread *t = call->thread;
+
+    if (FV_UNLIKELY(call->trace))
+        fv_events_call(call);
+    if (FV_UNLIKELY(fv_switches_look(&t->switches)))
+        look_behind(call);
+    leave(t);
+}
+
+static __attribute__((noinline)) void record_anew(struct fv_call *call, struct fv_comm *comm, uint64_t sent,
+                                                  uint64_t received)
+{
+    call->cell = NULL;
+    if (FV_LIKELY(call->record))
+        count(call, comm ? comm->id : 0, sent, received);
+    end_record(call);
+}
+
+/* Of a call that is not recorded the path was never counted. Is the call to be counted where the one before it on its
+ * path was, behind the same call, with nothing in between? */
+static inline bool is_as_before(const struct fv_call *call, const struct fv_thread *t, const struct fv_path_entry *e,
+                                uint32_t comm, uint64_t sent, uint64_t received)
+{
+    return e->comm == comm && e->section == t->section_set && e->sent == sent && e->received == received &&
+           e->cell->from == t->previous && !t->switches.any && fv_bins_are_at(t, call->begin, call->end) &&
+           is_short(call->end - call->begin) && e->left;
+}
+
+/* As count(), where is_as_before(). */
+static inline void count_again(struct fv_call *call, struct fv_thread *t, struct fv_path_entry *e)
+{
+    __asm__("" : "+r"(call), "+r"(e)); /* read again, not kept in registers that would have to be saved first */
+    struct fv_thread_record *record = t->record;
+    struct fv_cell *cell = e->cell;
+    uint64_t ticks = call->end - call->begin;
+
+    t->previous = e->path;
+    cell->before_ticks += call->begin - record->last;
+    record->last = call->end;
+    e->left--;
+    add_short_time(cell, ticks);
+    if (e->bytes) {
+        cell->bytes_sent += e->sent;
+        cell->bytes_received += e->received;
+        cell->sends += e->sends;
+        cell->receives += e->receives;
+        record->mpi_bytes += e->bytes;
+    }
+    record->calls++;
+    record->mpi_ticks += ticks;
+    t->bin[e->class] += ticks;
+    call->cell = cell;
 }
 
 void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received)
 {
     struct fv_thread *t = call->thread;
+    struct fv_path_entry *e = call->path;
 
-    if (FV_LIKELY(call->record))
-        count(call, comm ? fv_comm_id(comm) : 0, sent, received);
-    if (FV_UNLIKELY(call->trace))
-        fv_events_call(call);
-    if (FV_UNLIKELY(fv_switches_look(&t->switches)))
-        look_behind(call);
-    __atomic_store_n(&t->record->in_call.begin, 0, __ATOMIC_RELEASE);
-    fv_current = t;
+    if (FV_UNLIKELY(!is_as_before(call, t, e, comm ? comm->id : 0, sent, received))) {
+        record_anew(call, comm, sent, received);
+        return;
+    }
+    count_again(call, t, e);
+    if (FV_UNLIKELY(call->trace || fv_switches_look(&t->switches)))
+        end_record(call);
+    else
+        leave(t);
+}
+
+static __attribute__((noinline)) void record_on_another(struct fv_call *call, uint64_t comm)
+{
+    fv_call_record(call, fv_comm_get(comm), 0, 0);
+}
+
+void fv_call_record_on(struct fv_call *call, uint64_t comm)
+{
+    const struct fv_thread *t = call->thread;
+
+    if (FV_LIKELY(fv_comm_is_last(t, comm)))
+        fv_call_record(call, t->comm, 0, 0);
+    else
+        record_on_another(call, comm);
+}
+
+static __attribute__((noinline)) void record_together(struct fv_call *call, struct fv_comm *comm, int64_t event_root,
+                                                      uint64_t sent, uint64_t received, unsigned flags,
+                                                      uint32_t sequence)
+{
+    fv_event(call, COLLECTIVE, comm->id, fv_signed(event_root), sent, received, sequence);
+    fv_call_record(call, comm, sent, received);
+    if (comm->size > 1 || comm->flags & FV_COMM_INTER)
+        fv_call_collective(call, sequence, flags | (sent ? FV_COLL_SENDS : 0u) | (received ? FV_COLL_RECEIVES : 0u));
+}
+
+void fv_call_record_collective(struct fv_call *call, struct fv_comm *comm, int64_t event_root, uint64_t sent,
+                               uint64_t received, unsigned flags)
+{
+    uint32_t sequence = fv_comm_count_collective(comm);
+
+    if (FV_UNLIKELY(call->trace || comm->size > 1 || comm->flags & FV_COMM_INTER))
+        record_together(call, comm, event_root, sent, received, flags, sequence);
+    else
+        fv_call_record(call, comm, sent, received); /* alone, there is nobody to wait for */
+}
+
+static __attribute__((noinline)) void record_alike_on_another(struct fv_call *call, uint64_t comm, uint64_t bytes)
+{
+    struct fv_comm *c = fv_comm_get(comm);
+
+    if (FV_LIKELY(c != NULL))
+        fv_call_record_collective(call, c, FV_ROOT_NONE, bytes, bytes, 0);
+    else
+        fv_call_record(call, NULL, 0, 0);
+}
+
+void fv_call_record_alike(struct fv_call *call, uint64_t comm, uint64_t bytes)
+{
+    const struct fv_thread *t = call->thread;
+
+    if (FV_LIKELY(fv_comm_is_last(t, comm)))
+        fv_call_record_collective(call, t->comm, FV_ROOT_NONE, bytes, bytes, 0);
+    else
+        record_alike_on_another(call, comm, bytes);
 }
 
 void fv_call_empty(struct fv_call *call, unsigned sent, unsigned received)
@@ -361,15 +600,46 @@ void fv_call_empty(struct fv_call *call, unsigned sent, unsigned received)
     cell->receives += received;
 }
 
+static __attribute__((noinline)) void send_to_another(struct fv_thread *t, const struct fv_comm *comm, int rank,
+                                                      uint64_t messages, uint64_t bytes)
+{
+    struct fv_peers *p = &t->peers;
+    uint64_t generation = fv_comm_generation_now();
+
+    p->generation = 0;
+    if (!comm) {
+        fv_dropped(FV_DROP_PEERS);
+    } else if (fv_peer_add(t, fv_comm_peer_world(comm, rank), messages, bytes)) {
+        p->comm = comm;
+        p->rank = rank;
+        p->generation = generation;
+    }
+}
+
 void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes)
 {
+    struct fv_peers *p = &call->thread->peers;
+
     if (!call->record)
         return;
-    if (FV_LIKELY(comm != NULL))
-        fv_peer_add(call->thread, fv_comm_peer_world(comm, rank), messages, bytes);
-    else
-        fv_dropped(FV_DROP_PEERS);
+    if (FV_LIKELY(p->rank == rank && p->comm == comm && p->generation == fv_comm_generation_now())) {
+        p->last->messages += messages;
+        p->last->bytes += bytes;
+    } else {
+        send_to_another(call->thread, comm, rank, messages, bytes);
+    }
     recorded(call);
+}
+
+void fv_call_record_send(struct fv_call *call, uint64_t comm, int rank, int tag, uint64_t bytes)
+{
+    struct fv_comm *c = fv_comm_of(call->thread, comm);
+
+    fv_event(call, SEND, c ? c->id : 0, fv_signed(rank), fv_signed(tag), bytes);
+    fv_call_record(call, c, bytes, 0);
+    if (FV_UNLIKELY(!bytes))
+        fv_call_empty(call, 1, 0);
+    fv_call_sent_to(call, c, rank, 1, bytes);
 }
 
 void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags)

@@ -11,7 +11,7 @@
 #include <cpuid.h>
 #endif
 
-bool fv_clock_tsc;
+uint8_t fv_clock_tsc;
 
 #if FV_HAS_COUNTER
 /* Unstable ones (across sockets, or in some virtual machines) make the kernel choose another source. */
@@ -68,6 +68,14 @@ uint64_t fv_clock_nominal_hz(void)
     return hz;
 #endif
     return 0;
+}
+
+uint64_t fv_ticks_of_system(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 void fv_clock_point(struct fv_clock_point *out)

@@ -19,7 +19,7 @@ struct table {
 static struct fv_lock lock;
 static struct table *table; /* replaced, never changed in size: readers may hold an old one */
 static uint32_t table_used;
-static uint64_t generation;  /* changes when a handle changes its meaning */
+uint64_t fv_comm_generation = 1;
 static struct fv_comm *dead; /* freed ones, for reuse when over budget */
 static uint32_t record_count;
 static struct fv_tail tail;
@@ -75,9 +75,9 @@ static bool grow(void)
 struct fv_comm *fv_comm_find(uint64_t handle)
 {
     struct fv_thread *t = fv_self;
-    uint64_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+    uint64_t now = fv_comm_generation_now();
 
-    if (t && t->comm_handle == handle && t->comm_generation == now && t->comm)
+    if (t && fv_comm_is_last(t, handle))
         return t->comm;
     struct fv_comm *comm = search(handle);
     if (t && comm) {
@@ -88,11 +88,18 @@ struct fv_comm *fv_comm_find(uint64_t handle)
     return comm;
 }
 
-struct fv_comm *fv_comm_get(uint64_t handle)
+static __attribute__((noinline)) struct fv_comm *get_anew(uint64_t handle)
 {
     struct fv_comm *comm = fv_comm_find(handle);
 
     return FV_LIKELY(comm != NULL) ? comm : fv_mpi_describe(handle);
+}
+
+struct fv_comm *fv_comm_get(uint64_t handle)
+{
+    const struct fv_thread *t = fv_self;
+
+    return FV_LIKELY(t && fv_comm_is_last(t, handle)) ? t->comm : get_anew(handle);
 }
 
 static uint64_t firsts_of(const struct fv_comm_info *info)
@@ -344,7 +351,7 @@ static void bury(struct fv_comm *comm)
         comm->record->flags |= FV_COMM_FREED;
         comm->record->collectives = comm->collectives;
     }
-    __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&fv_comm_generation, 1, __ATOMIC_RELEASE);
 }
 
 /* Of the group that messages go to, which the file does not list; NULL: no memory. */
@@ -416,7 +423,7 @@ static struct fv_comm *add(const struct fv_comm_info *info)
         fv_dropped(FV_DROP_COMMS);
     }
     place(table, comm);
-    __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&fv_comm_generation, 1, __ATOMIC_RELEASE);
     return comm;
 }
 
@@ -514,11 +521,7 @@ uint64_t fv_comm_collective(struct fv_comm *comm)
 {
     if (!comm)
         return 0;
-    uint64_t sequence =
-        fv_rt.thread_multiple ? __atomic_fetch_add(&comm->collectives, 1, __ATOMIC_RELAXED) : comm->collectives++;
-    if (comm->record)
-        __atomic_store_n(&comm->record->collectives, sequence + 1, __ATOMIC_RELAXED);
-    return sequence;
+    return fv_comm_count_collective(comm);
 }
 
 uint32_t fv_comm_number(const struct fv_comm *comm)

@@ -43,6 +43,34 @@ struct fv_comm {
  * one of its own; its fv_comm_record.id. 0: no room. */
 uint32_t fv_comm_add_channels(const struct fv_comm *comm, uint32_t k);
 
+extern FV_INSIDE uint64_t fv_comm_generation; /* from 1; changes when a handle changes its meaning */
+static inline uint64_t fv_comm_generation_now(void)
+{
+    return __atomic_load_n(&fv_comm_generation, __ATOMIC_ACQUIRE);
+}
+/* Is the handle that of the communicator that the thread used last? */
+static inline bool fv_comm_is_last(const struct fv_thread *thread, uint64_t handle)
+{
+    return thread->comm_handle == handle && thread->comm_generation == fv_comm_generation_now();
+}
+
+/* fv_comm_get() by the thread that calls. */
+static inline struct fv_comm *fv_comm_of(const struct fv_thread *thread, uint64_t handle)
+{
+    return FV_LIKELY(fv_comm_is_last(thread, handle)) ? thread->comm : fv_comm_get(handle);
+}
+
+/* fv_comm_collective() of one that is known. */
+static inline uint64_t fv_comm_count_collective(struct fv_comm *comm)
+{
+    uint64_t sequence = FV_UNLIKELY(fv_rt.thread_multiple) ? __atomic_fetch_add(&comm->collectives, 1, __ATOMIC_RELAXED)
+                                                           : comm->collectives++;
+
+    if (FV_LIKELY(comm->record != NULL))
+        __atomic_store_n(&comm->record->collectives, sequence + 1, __ATOMIC_RELAXED);
+    return sequence;
+}
+
 uint32_t fv_comm_id(const struct fv_comm *comm);
 /* World rank of a rank in the group that messages go to; -1 unknown. */
 int fv_comm_peer_world(const struct fv_comm *comm, int rank);

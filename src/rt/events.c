@@ -25,9 +25,11 @@ static uint64_t bytes_used; /* of all threads, against options.trace_max */
 static uint64_t request_numbers;
 static bool rehearsing; /* what is not to be counted */
 
+bool fv_traced;
+
 uint64_t fv_event_numbers(uint64_t count)
 {
-    if (!fv_rt.options.trace)
+    if (!fv_traced)
         return 0;
     if (fv_rt.thread_multiple)
         return __atomic_fetch_add(&request_numbers, count, __ATOMIC_RELAXED) + 1;
@@ -542,11 +544,6 @@ bool fv_events_rehearse(struct fv_thread *t, bool begin)
     fv_memory_free(e->chunk, REHEARSAL);
     *e = (struct fv_events){ .details = e->details, .details_size = e->details_size };
     return true;
-}
-
-bool fv_tracing(void)
-{
-    return fv_rt.options.trace;
 }
 
 static void start(struct fv_thread *self)

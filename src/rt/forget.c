@@ -40,6 +40,7 @@ static void clear_record(struct fv_thread_record *r)
 static void forget(struct fv_thread *t, uint64_t era)
 {
     clear_cells(&t->cells);
+    fv_paths_uncount(t->paths);
     fv_regions_clear(t);
     fv_peers_clear(&t->peers);
     fv_bins_clear(t);
@@ -61,6 +62,7 @@ static void leave_out_pauses(struct fv_thread *t)
     t->record->last = last > t->record->last ? last : t->record->last;
     t->paused_seen = paused;
     fv_switches_ignore(&t->switches);
+    t->switches.any = t->io_since.calls;
 }
 
 FV_COLD bool fv_recording_changed(struct fv_thread *t, uint32_t recording)

@@ -12,13 +12,16 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_call_place
     (void)call, (void)function, (void)site;
     return false;
 }
-void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag)
-{ (void)call, (void)comm, (void)peer, (void)tag; }
 bool fv_call_end(struct fv_call *call) { return (void)call, true; }
 void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received)
 {
     (void)call, (void)comm, (void)sent, (void)received;
 }
+void fv_call_record_on(struct fv_call *call, uint64_t comm) { (void)call, (void)comm; }
+void fv_call_record_collective(struct fv_call *call, struct fv_comm *comm, int64_t root, uint64_t sent,
+                               uint64_t received, unsigned flags)
+{ (void)call, (void)comm, (void)root, (void)sent, (void)received, (void)flags; }
+void fv_call_record_alike(struct fv_call *call, uint64_t comm, uint64_t bytes) { (void)call, (void)comm, (void)bytes; }
 void fv_call_empty(struct fv_call *call, unsigned sent, unsigned received) { (void)call, (void)sent, (void)received; }
 void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes)
 {
@@ -55,7 +58,7 @@ bool fv_owner_remove(enum fv_owner_kind k, const struct fv_owner *known)
     return (void)k, (void)known, false;
 }
 
-bool fv_tracing(void) { return false; }
+bool fv_traced;
 void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field) { (void)call, (void)kind, (void)field; }
 void fv_event_received(struct fv_call *call, uint32_t comm, uint64_t request, int peer, int tag, uint64_t bytes)
 { (void)call, (void)comm, (void)request, (void)peer, (void)tag, (void)bytes; }
@@ -78,10 +81,13 @@ void fv_comm_set_degrees(struct fv_comm *comm, struct fv_degrees degrees) { (voi
 uint32_t fv_comm_number(const struct fv_comm *comm) { return (void)comm, 0; }
 
 void fv_request_post(struct fv_call *call, const struct fv_request *request) { (void)call, (void)request; }
-void fv_request_post_recv(struct fv_call *call, uint64_t handle, uint64_t number, struct fv_comm *comm, int peer,
-                          int tag)
+void fv_call_record_send(struct fv_call *call, uint64_t comm, int rank, int tag, uint64_t bytes)
 {
-    (void)call, (void)handle, (void)number, (void)comm, (void)peer, (void)tag;
+    (void)call, (void)comm, (void)rank, (void)tag, (void)bytes;
+}
+void fv_call_record_irecv(struct fv_call *call, uint64_t comm, uint64_t request, int source, int peer, int tag)
+{
+    (void)call, (void)comm, (void)request, (void)source, (void)peer, (void)tag;
 }
 bool fv_request_get(uint64_t handle, struct fv_request *out) { return (void)handle, (void)out, false; }
 union fv_requests_known fv_requests_known;
@@ -110,6 +116,10 @@ struct fv_waiting *fv_call_describe(struct fv_call *call) { return (void)call, N
 void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, int from, int tag)
 {
     (void)call, (void)comm, (void)to, (void)send_tag, (void)from, (void)tag;
+}
+void fv_call_record_received(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
+{
+    (void)call, (void)known, (void)bytes;
 }
 void fv_request_freed(const struct fv_request *known) { (void)known; }
 void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes)

@@ -76,14 +76,25 @@ struct fv_paths {
     struct fv_path_check collected[2 * DEPTH_MAX];
 };
 
-struct fv_paths *fv_paths_new(void)
+struct fv_paths *fv_paths_new(struct fv_path_cache **cache)
 {
-    return fv_memory_new(sizeof(struct fv_paths));
+    struct fv_paths *paths = fv_memory_new(sizeof(struct fv_paths));
+
+    if (!paths)
+        return NULL;
+    *cache = &paths->cache;
+    fv_path_front_clear(&paths->cache);
+    return paths;
 }
 
 void fv_paths_forget(struct fv_paths *paths)
 {
     fv_path_cache_clear(&paths->cache);
+}
+
+void fv_paths_uncount(struct fv_paths *paths)
+{
+    fv_path_cache_uncount(&paths->cache);
 }
 
 /* Frames of a path at most. */
@@ -565,9 +576,15 @@ static __attribute__((noinline)) struct fv_path_entry *lookup_python(struct fv_t
 
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_call_place site)
 {
+    struct fv_path_entry *known = fv_path_again(thread, site, 0);
+
+    if (FV_LIKELY(known || (known = fv_path_again(thread, site, 1))))
+        return known;
     if (with_python())
         return lookup_python(thread, site); /* apart, since the registers that it saves cost all others */
-    struct fv_path_entry *known = find(thread, site, false);
-
-    return FV_LIKELY(known != NULL) ? known : miss(thread, site);
+    known = find(thread, site, false);
+    if (FV_UNLIKELY(!known))
+        return miss(thread, site);
+    fv_path_front_keep(thread->path_cache, site, known);
+    return known;
 }

@@ -13,16 +13,25 @@ struct fv_path_check {
 };
 
 struct fv_path_entry {
-    struct fv_cell *cell; /* last used with this path */
+    struct fv_cell *cell;     /* last used with this path */
+    uint64_t sent, received;  /* a call of so many bytes is counted in `cell` again, ... */
+    uint64_t bytes;           /* ... both ... */
+    uint32_t sends, receives; /* ... as so many messages ... */
+    uint32_t comm, section;   /* ... if these are the same, too; comm FV_PATH_UNCOUNTED: never */
+    uint32_t function, path;  /* function: last called; FV_PATH_UNCOUNTED: none; path: node id */
+    uint32_t left;            /* so many such calls may be counted before it is asked whether the cell has room */
     uint32_t cell_index;
-    uint32_t path;          /* node id */
+    uint32_t class;         /* of `function`: enum fv_function_class */
     uint32_t site;          /* of the thread's events, if: */
     uint32_t site_function; /* function + 1; 0: not known */
 };
+#define FV_PATH_UNCOUNTED UINT32_MAX /* more than there are communicators and functions */
 
-void fv_path_init(void);             /* once, before the first lookup */
-struct fv_paths *fv_paths_new(void); /* of a thread */
+void fv_path_init(void); /* once, before the first lookup */
+struct fv_path_cache;
+struct fv_paths *fv_paths_new(struct fv_path_cache **cache); /* of a thread; and what finds them */
 void fv_paths_forget(struct fv_paths *paths);
+void fv_paths_uncount(struct fv_paths *paths); /* what was counted with them is forgotten */
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_call_place site);
 /* NULL: it is not in the cache. Never unwinds. */
 struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_call_place site);

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See path_cache.h. */
 #include "rt/path_cache.h"
+#include "rt/statistics.h"
+
+_Static_assert(FV_PATH_NODES *(uint64_t)FV_CELL_UNASKED <= UINT32_MAX - FV_CELL_FULL, "counts of cells may wrap");
 
 static struct fv_path_node *node_at(struct fv_path_cache *cache, uint32_t at)
 {
     return &cache->node[at];
+}
+
+/* Node 0, which is none and whose slot is nowhere, stands in for none. */
+void fv_path_front_clear(struct fv_path_cache *cache)
+{
+    for (unsigned i = 0; i < FV_PATH_FRONT; i++)
+        cache->front[i] = cache->node;
 }
 
 /* ---- nodes come and go ---- */
@@ -100,9 +110,18 @@ static bool make_room(struct fv_path_cache *cache, uint32_t nodes)
 /* See fv_path_holds(). */
 static void set_count(struct fv_path_node *node, uint32_t count)
 {
+    uint32_t i = count;
+
     node->count = (uint8_t)count;
-    for (uint32_t i = count; i % 4; i++)
+    for (; i % 4; i++)
         node->check[i] = node->check[count - 1];
+    node->end = node->check + i;
+}
+
+static void set_parent(struct fv_path_cache *cache, uint32_t at, uint32_t parent)
+{
+    node_at(cache, at)->parent = parent;
+    node_at(cache, at)->inner = parent ? node_at(cache, parent) : NULL;
 }
 
 /* Parts a node: a new one in its place gets its first `count` checks. The node itself stays what it was
@@ -116,7 +135,7 @@ static uint32_t split(struct fv_path_cache *cache, uint32_t at, uint32_t count)
     memcpy(first->check, node->check, count * sizeof(node->check[0]));
     set_count(first, count);
     first->key = node->key;
-    first->parent = node->parent;
+    set_parent(cache, inner, node->parent);
     first->only = at;
     first->children = 1;
     if (first->key)
@@ -126,7 +145,7 @@ static uint32_t split(struct fv_path_cache *cache, uint32_t at, uint32_t count)
     memmove(node->check, node->check + count, (node->count - count) * sizeof(node->check[0]));
     set_count(node, node->count - count);
     node->key = 0;
-    node->parent = inner;
+    set_parent(cache, at, inner);
     return inner;
 }
 
@@ -146,7 +165,7 @@ static struct chain make_chain(struct fv_path_cache *cache, uintptr_t slot, cons
 
         memcpy(node->check, checks, n * sizeof(*checks));
         set_count(node, n);
-        node->parent = c.last;
+        set_parent(cache, at, c.last);
         if (c.last) {
             node_at(cache, c.last)->only = at;
             node_at(cache, c.last)->children = 1;
@@ -184,7 +203,7 @@ static bool attach(struct fv_path_cache *cache, uint32_t parent, uint32_t child)
         node->only = child;
     else if (!add_place(cache, fv_path_child_key(parent, value), child))
         return false;
-    node_at(cache, child)->parent = parent;
+    set_parent(cache, child, parent);
     node->children++;
     return true;
 }
@@ -248,13 +267,13 @@ static struct way follow(struct fv_path_cache *cache, uint32_t at, const struct 
 
 struct fv_path_entry *fv_path_cache_pass(struct fv_path_cache *cache, uint32_t path)
 {
-    cache->passing = (struct fv_path_entry){ .path = path };
+    cache->passing = (struct fv_path_entry){ .path = path, .function = FV_PATH_UNCOUNTED, .comm = FV_PATH_UNCOUNTED };
     return &cache->passing;
 }
 
 static struct fv_path_entry *become_path(struct fv_path_node *node, uint32_t path)
 {
-    node->entry = (struct fv_path_entry){ .path = path };
+    node->entry = (struct fv_path_entry){ .path = path, .function = FV_PATH_UNCOUNTED, .comm = FV_PATH_UNCOUNTED };
     node->is_path = node->is_used = true;
     return &node->entry;
 }
@@ -262,6 +281,7 @@ static struct fv_path_entry *become_path(struct fv_path_node *node, uint32_t pat
 struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t key, uintptr_t slot, uint32_t path,
                                         const struct fv_path_check *checks, uint32_t count)
 {
+    fv_path_front_clear(cache);
     if (!make_room(cache, count / FV_PATH_CHECKS + 3)) /* a chain, and a node that is split */
         return fv_path_cache_pass(cache, path);
     struct way way = follow(cache, fv_path_place_of(cache, key), checks, count);
@@ -279,10 +299,17 @@ struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t ke
     return fv_path_cache_pass(cache, path);
 }
 
+void fv_path_cache_uncount(struct fv_path_cache *cache)
+{
+    for (uint32_t i = 1; i <= cache->made; i++)
+        node_at(cache, i)->entry.comm = FV_PATH_UNCOUNTED;
+}
+
 void fv_path_cache_clear(struct fv_path_cache *cache)
 {
     if (cache->map.place)
         memset(cache->map.place, 0, (cache->map.mask + 1) * sizeof(struct fv_path_place));
     cache->map.used = 0;
     cache->made = cache->free = cache->free_count = 0;
+    fv_path_front_clear(cache);
 }

@@ -12,20 +12,24 @@
 #ifndef FV_PATH_CACHE_H
 #define FV_PATH_CACHE_H
 
+#include "rt/python.h"
 #include "rt/thread.h"
 
 #define FV_PATH_NODES  3072
-#define FV_PATH_CHECKS 28 /* a multiple of 4 */
+#define FV_PATH_CHECKS 24 /* a multiple of 4 */
+#define FV_PATH_FRONT  64
 
 struct fv_path_node {
     struct fv_path_entry entry; /* if is_path: its checks end here */
     uintptr_t slot;
     uint64_t key;            /* in the map; 0: its parent's `only` child */
     int64_t branch;          /* where its children differ, if they are in the map */
-    uint32_t parent;         /* 0: none */
+    uint32_t parent;         /* 0: none; and: */
     uint32_t children, only; /* `only`: the one child; 0: none, or they are in the map */
     uint8_t count;           /* of checks */
     bool is_path, is_used;
+    const struct fv_path_node *inner;           /* NULL: none */
+    const struct fv_path_check *end;            /* behind the last check, to a multiple of 4 */
     struct fv_path_check check[FV_PATH_CHECKS]; /* the last one again and again behind it, to a multiple of 4 */
 } __attribute__((aligned(64)));
 
@@ -39,7 +43,8 @@ struct fv_path_cache {
     uint32_t made, free, free_count; /* nodes 1..made were in use; the first free one of these, through `only` */
     uint32_t hand;
     uint64_t evicted;
-    struct fv_path_entry passing; /* of a path that is not kept: good until the next one */
+    struct fv_path_entry passing;              /* of a path that is not kept: good until the next one */
+    struct fv_path_node *front[FV_PATH_FRONT]; /* that were found last: two for a return address and slot */
     struct fv_path_node node[FV_PATH_NODES];
 };
 
@@ -50,6 +55,11 @@ struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t ke
 /* A path that is not to be kept. */
 struct fv_path_entry *fv_path_cache_pass(struct fv_path_cache *cache, uint32_t path);
 void fv_path_cache_clear(struct fv_path_cache *cache);
+/* Their cells are empty again. */
+void fv_path_cache_uncount(struct fv_path_cache *cache);
+
+/* None is remembered any more: what they say may change. */
+void fv_path_front_clear(struct fv_path_cache *cache);
 
 static inline uint64_t fv_path_root_key(const void *return_address, uintptr_t slot)
 {
@@ -87,9 +97,7 @@ static inline uintptr_t fv_path_difference(const struct fv_path_check *check, ui
 static inline bool fv_path_holds(const struct fv_path_node *node, uintptr_t slot, const struct fv_thread *thread,
                                  bool may_trap)
 {
-    const struct fv_path_check *end = node->check + node->count;
-
-    for (const struct fv_path_check *c = node->check; c < end; c += 4)
+    for (const struct fv_path_check *c = node->check; c < node->end; c += 4)
         if (fv_path_difference(c, slot, thread, may_trap) | fv_path_difference(c + 1, slot, thread, may_trap) |
             fv_path_difference(c + 2, slot, thread, may_trap) | fv_path_difference(c + 3, slot, thread, may_trap))
             return false;
@@ -126,6 +134,57 @@ static inline __attribute__((always_inline)) struct fv_path_entry *fv_path_cache
     if (FV_UNLIKELY(!found->is_used))
         found->is_used = true;
     return &found->entry;
+}
+
+/* ---- the front: most calls are from where one was before, on the same path ---- */
+
+static inline struct fv_path_node **fv_path_front_place(struct fv_path_cache *cache, struct fv_call_place site)
+{
+    uint32_t mixed =
+        ((uint32_t)(uintptr_t)site.return_address ^ (uint32_t)(uintptr_t)site.frame) * UINT32_C(0x9e3779b1);
+
+    return &cache->front[mixed / (UINT32_MAX / (FV_PATH_FRONT / 2) + 1) * 2];
+}
+
+/* The path of a call if it is the one that was found last (way 0), or before (way 1), of a call from there. Of a path
+ * that no other one goes on, all checks stand in its node and those further in, which are looked at last: paths of one
+ * place differ further out. NULL: look it up. */
+static inline __attribute__((always_inline)) struct fv_path_entry *
+fv_path_again(const struct fv_thread *thread, struct fv_call_place site, unsigned way)
+{
+    struct fv_path_cache *cache = thread->path_cache;
+    struct fv_path_node *last = fv_path_front_place(cache, site)[way];
+    uintptr_t slot = (uintptr_t)&site.frame[1];
+
+    if (FV_UNLIKELY(last->slot != slot || thread->watched | (uintptr_t)__atomic_load_n(&fv_python, __ATOMIC_RELAXED)))
+        return NULL;
+    for (const struct fv_path_node *node = last;;) {
+        const struct fv_path_check *c = node->check;
+
+        do {
+            if (FV_UNLIKELY(
+                    fv_path_difference(c, slot, thread, false) | fv_path_difference(c + 1, slot, thread, false) |
+                    fv_path_difference(c + 2, slot, thread, false) | fv_path_difference(c + 3, slot, thread, false)))
+                return NULL;
+            c += 4;
+        } while (c < node->end);
+        node = node->inner;
+        if (FV_LIKELY(!node))
+            return &last->entry;
+    }
+}
+
+/* A path that was found is looked for here first, where the clock is the counter: who finds it reads that. */
+static inline void fv_path_front_keep(struct fv_path_cache *cache, struct fv_call_place site,
+                                      struct fv_path_entry *entry)
+{
+    struct fv_path_node *node = (struct fv_path_node *)entry; /* which begins with it */
+    struct fv_path_node **place = fv_path_front_place(cache, site);
+
+    if (FV_LIKELY(node->count && !node->children && fv_clock_is_counter())) {
+        place[1] = place[0];
+        place[0] = node;
+    }
 }
 
 #endif

@@ -53,17 +53,20 @@ void fv_peers_clear(struct fv_peers *peers)
     }
 }
 
-void fv_peer_add(struct fv_thread *t, int world_rank, uint64_t messages, uint64_t bytes)
+bool fv_peer_add(struct fv_thread *t, int world_rank, uint64_t messages, uint64_t bytes)
 {
     struct fv_peer_record *record = t->peers.last;
+
+    t->peers.generation = 0;
 
     if (FV_UNLIKELY(!record || record->world_rank != world_rank))
         record = find(t, world_rank);
     if (FV_UNLIKELY(!record)) {
         fv_dropped(FV_DROP_PEERS);
-        return;
+        return false;
     }
     t->peers.last = record;
     record->messages += messages;
     record->bytes += bytes;
+    return true;
 }

@@ -33,7 +33,7 @@ struct fv_process_state {
 struct fv_runtime {
     struct fv_process_state *here;
     uint64_t resumed;     /* ticks: when it last went on */
-    bool tracing;         /* calls are written as events, until: */
+    uint8_t tracing;      /* 1: calls are written as events, until: */
     bool trace_stopped;   /* the budget is used up: they are counted as dropped */
     bool thread_multiple; /* several threads may be inside MPI: take the locks of hot tables */
     pid_t pid;
@@ -45,7 +45,7 @@ struct fv_runtime {
     uint32_t thread_count;
     int world_rank;
 };
-extern struct fv_runtime fv_rt;
+extern FV_INSIDE struct fv_runtime fv_rt;
 
 /* Threads may ask while another one starts. */
 static inline struct fv_process_state *fv_here(void)

@@ -63,7 +63,7 @@ struct fv_python_samples {
 };
 
 struct fv_python_layout;
-extern const struct fv_python_layout *fv_python; /* NULL: no interpreter whose frames can be read */
+extern FV_INSIDE const struct fv_python_layout *fv_python; /* NULL: no interpreter whose frames can be read */
 
 /* A number for where the calling thread is in its Python code: all frames and their instructions. 0: it is in none. */
 uint64_t fv_python_state(void);

@@ -34,7 +34,7 @@ struct fv_function {
     uint8_t class; /* enum fv_function_class */
     uint8_t wait;  /* enum fv_wait_rule */
 };
-extern const struct fv_function fv_functions[];
+extern FV_INSIDE const struct fv_function fv_functions[];
 extern const unsigned fv_function_count;
 
 /* Where the wrapper was called from. The macro must stand in the wrapper itself; wrappers are compiled
@@ -52,9 +52,10 @@ struct fv_call {
     struct fv_path_entry *path;
     struct fv_cell *cell; /* after fv_call_record(): where it was counted, or NULL */
     uint64_t begin, end;
+    struct fv_thread_record *shared; /* the thread's: others see there what it is in */
     uint32_t function;
-    bool record; /* false while paused: bookkeeping goes on, nothing is counted */
-    bool trace;  /* what it does is wanted: fv_event() */
+    bool record;   /* false while paused: bookkeeping goes on, nothing is counted */
+    uint8_t trace; /* 1: what it does is wanted: fv_event() */
 };
 
 /* Begins a call: finds its call path, marks the thread as being in it, reads the clock last. False: the
@@ -62,7 +63,12 @@ struct fv_call {
 bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_call_place site);
 
 /* Tells who a blocking call waits for, right after enter, for reports of hung programs. */
-void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag);
+static inline void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag)
+{
+    call->shared->in_call.comm = comm;
+    call->shared->in_call.peer = peer;
+    call->shared->in_call.tag = tag;
+}
 
 /* The same of a call that sends and receives, of which either may be what it waits for. */
 void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, int from, int tag);
@@ -84,6 +90,13 @@ bool fv_call_end(struct fv_call *call);
  * returned true, whatever PMPI returned (with 0 bytes on errors). */
 void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received);
 
+/* The same of one that moved no data, on a communicator: by its handle, which is good. */
+void fv_call_record_on(struct fv_call *call, uint64_t comm);
+
+/* The same of a send that is complete for its caller, to a rank of that communicator: its event, the message and the
+ * matrix, too. */
+void fv_call_record_send(struct fv_call *call, uint64_t comm, int rank, int tag, uint64_t bytes);
+
 /* What the call did, for the trace: a detail of trace/events.h with its fields in order. Before
  * fv_call_record() of the same call. */
 #define fv_event(call, kind, ...)                                                  \
@@ -98,7 +111,11 @@ void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field);
 void fv_event_received(struct fv_call *call, uint32_t comm, uint64_t request, int peer, int tag, uint64_t bytes);
 void fv_event_cancelled(struct fv_call *call, bool sends, uint32_t comm, uint64_t request, int peer, int tag);
 /* Is there a trace in this process, now or later? Then all requests are followed. */
-bool fv_tracing(void);
+extern FV_INSIDE bool fv_traced;
+static inline bool fv_tracing(void)
+{
+    return fv_traced;
+}
 /* The first of `count` new request numbers; 0: there is no trace. */
 uint64_t fv_event_numbers(uint64_t count);
 /* Records a window that was made. Its number. */
@@ -120,12 +137,18 @@ void fv_call_empty(struct fv_call *call, unsigned sent, unsigned received);
  * succeeded, blocking or not, also while paused (fv_call.record false), before fv_call_record(): it
  * gives the call's sequence number. fv_call_collective(), after fv_call_record(), logs a blocking one. */
 uint64_t fv_comm_collective(struct fv_comm *comm);
+/* fv_call_record() of a blocking collective that succeeded, with all that belongs to it: its number, its event, whose
+ * root is as there, and its line in the log. `flags`: FV_COLL_ROOT. */
+void fv_call_record_collective(struct fv_call *call, struct fv_comm *comm, int64_t event_root, uint64_t sent,
+                               uint64_t received, unsigned flags);
 uint64_t fv_comm_collectives(const struct fv_comm *comm); /* the number that the next one will get */
 void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags /* enum fv_coll_flags */);
+/* The same of one without root, by its communicator's handle, in which each rank contributes as much as it gets. */
+void fv_call_record_alike(struct fv_call *call, uint64_t comm, uint64_t bytes);
 
 /* ---- barriers of our own (barrier.c, and mpi-wrappers/barrier.c, which calls MPI) ---- */
 
-extern uint32_t fv_barriers; /* enum fv_barrier_mode; set once, before the first call is recorded */
+extern FV_INSIDE uint32_t fv_barriers; /* enum fv_barrier_mode; set once, before the first call is recorded */
 /* The communicator, if a collective call on it gets barriers; NULL: it gets none. `on`: fv_call_enter() returned
  * true. A thread that cannot be recorded inserts them all the same. `world`: the handle is MPI_COMM_WORLD's,
  * valid for certain; others are looked up and MPI is not asked. */
@@ -220,11 +243,16 @@ struct fv_request {
     uint8_t kind;       /* enum fv_request_kind */
     uint8_t persistent; /* stays known after completion, until fv_request_freed() */
     uint8_t active;     /* persistent: started and not completed */
-    uint8_t partitioned : 1;
-    uint8_t untold : 1; /* a receive: its status tells nothing; `received` has what arrives */
-    int32_t peer, tag;  /* as passed */
-    uint64_t sent;      /* persistent: what one start sends */
-    uint64_t received;  /* collectives: what one start receives; receives: what arrives, 0: the status tells */
+    union {
+        struct {
+            uint8_t partitioned : 1;
+            uint8_t untold : 1; /* a receive: its status tells nothing; `received` has what arrives */
+        };
+        uint8_t traits; /* both */
+    };
+    int32_t peer, tag; /* as passed */
+    uint64_t sent;     /* persistent: what one start sends */
+    uint64_t received; /* collectives: what one start receives; receives: what arrives, 0: the status tells */
     struct fv_comm *comm;
     uint32_t channels; /* of a partitioned operation: its communicator in the trace (fv_comm_channel()) */
     /* Who is charged with the received bytes: set by fv_request_post(), fv_request_start(), as is `serial`. */
@@ -239,9 +267,8 @@ struct fv_request {
  * (bytes are known at completion), what is persistent (bytes are charged to its starts), and for a trace
  * all. */
 void fv_request_post(struct fv_call *call, const struct fv_request *request);
-/* The same of a receive, for most. */
-void fv_request_post_recv(struct fv_call *call, uint64_t handle, uint64_t number, struct fv_comm *comm, int peer,
-                          int tag);
+/* The same of a receive, with its event (`peer` as all MPIs would write it), and fv_call_record(). */
+void fv_call_record_irecv(struct fv_call *call, uint64_t comm, uint64_t request, int source, int peer, int tag);
 /* Remembers what a request is that is not followed, as long as no other one needs the place: for reports of hung
  * programs. The peer as passed. */
 void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_wait_target *what);
@@ -257,7 +284,7 @@ struct fv_wait_target fv_request_as_waited(const struct fv_request *request);
 bool fv_request_get(uint64_t handle, struct fv_request *out);
 /* Any receive or persistent request known in this process? Cheap; lets Wait and Test skip all work. */
 #define FV_REQUEST_SHARDS 16
-extern union fv_requests_known {
+extern FV_INSIDE union fv_requests_known {
     uint32_t in_shard[FV_REQUEST_SHARDS];
     uint64_t pair[FV_REQUEST_SHARDS / 2];
 } __attribute__((aligned(64))) fv_requests_known;
@@ -270,10 +297,15 @@ static inline bool fv_requests_any(void)
         any |= __atomic_load_n(&fv_requests_known.pair[i], __ATOMIC_RELAXED);
     return any != 0;
 }
-/* By other bits of the hash than a map takes. */
+/* By other bits of the hash than a map takes: its place in the slab, and the shard of that. */
+#define FV_REQUEST_SLAB 256
+static inline unsigned fv_request_place(uint64_t handle)
+{
+    return (unsigned)(fv_map_hash(handle) >> 32) % FV_REQUEST_SLAB;
+}
 static inline unsigned fv_request_shard(uint64_t handle)
 {
-    return (unsigned)(fv_map_hash(handle) >> 32) % FV_REQUEST_SHARDS;
+    return fv_request_place(handle) % FV_REQUEST_SHARDS;
 }
 /* False: it is not. */
 static inline bool fv_request_may_be_known(uint64_t handle)
@@ -291,6 +323,8 @@ void fv_request_start(struct fv_call *call, const struct fv_request *known, uint
  * to another thread's new request meanwhile, that one stays. Call after fv_call_end(). False: it had completed
  * before; an MPI may hand out one handle for many sends. `message`: a receive got one, perhaps without bytes. */
 bool fv_request_completed(struct fv_call *call, const struct fv_request *known, bool message, uint64_t bytes_received);
+/* The same of a receive that got a message, where there is no trace, and fv_call_record(). */
+void fv_call_record_received(struct fv_call *call, const struct fv_request *known, uint64_t bytes);
 /* MPI took it away otherwise: MPI_Request_free (call it before PMPI), an error. */
 void fv_request_freed(const struct fv_request *known);
 

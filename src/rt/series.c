@@ -21,7 +21,7 @@ static void begin_bins(struct fv_thread *t)
     t->bin_shift = FIRST_SHIFT;
     while (since >> t->bin_shift >= FV_BINS)
         t->bin_shift++;
-    t->bin_ticks = 0;
+    t->bin_end = 0;
     t->bins->bank.origin = begin;
     t->bins->bank.width = UINT64_C(1) << t->bin_shift;
 }
@@ -67,7 +67,7 @@ static void remember_bin(struct fv_thread *t, struct fv_bin_bank *bank, uint64_t
 
     t->bin = bank->ticks[bin];
     t->bin_begin = bank->origin + (bin << t->bin_shift);
-    t->bin_ticks = UINT64_C(1) << t->bin_shift;
+    t->bin_end = t->bin_begin + (UINT64_C(1) << t->bin_shift);
 }
 
 FV_COLD void fv_bins_add_across(struct fv_thread *t, unsigned class, uint64_t begin, uint64_t end)

@@ -38,6 +38,7 @@ uint64_t fv_now(void)
 {
     if (!fv_started() && !earliest.ticks) { /* before the first start the clock is not chosen yet */
         fv_options_from_env(&fv_rt.options);
+        fv_traced = fv_rt.options.trace;
         fv_clock_init(fv_rt.options.clock);
         fv_clock_point(&earliest);
         fv_usage_read(&earliest_usage, &earliest_process);

@@ -5,10 +5,13 @@
 
 #include "rt/thread.h"
 
-/* Its counts have 32 bits: before one wraps, a second cell with the same key goes on. */
+/* Its counts have 32 bits: before one wraps, a second cell with the same key goes on. It is asked each FV_CELL_UNASKED
+ * calls of a place on the stack, of which there are as many as the cache of call paths has nodes. */
+#define FV_CELL_UNASKED (UINT32_C(1) << 16)
+#define FV_CELL_FULL    (UINT32_MAX - (UINT32_C(1) << 28))
 static inline bool fv_cell_is_full(const struct fv_cell *cell)
 {
-    return cell->calls >= UINT32_MAX - 1 || cell->receives >= UINT32_MAX - 1;
+    return cell->calls >= FV_CELL_FULL || cell->receives >= FV_CELL_FULL;
 }
 
 /* Does it have this key, and room? */
@@ -46,22 +49,26 @@ void fv_region_begin(struct fv_thread *thread, uint32_t from);
 void fv_bins_init(struct fv_thread *thread);
 void fv_bins_clear(struct fv_thread *thread); /* they begin anew, where the measured interval does */
 void fv_bins_add_across(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end);
+/* Is a call in the time bin used last? */
+static inline bool fv_bins_are_at(const struct fv_thread *thread, uint64_t begin, uint64_t end)
+{
+    return FV_LIKELY(begin >= thread->bin_begin && end < thread->bin_end);
+}
 static inline void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end)
 {
-    uint64_t offset = begin - thread->bin_begin;
-
-    if (FV_LIKELY(offset < thread->bin_ticks && end - begin < thread->bin_ticks - offset))
+    if (fv_bins_are_at(thread, begin, end))
         thread->bin[class] += end - begin;
     else
         fv_bins_add_across(thread, class, begin, end);
 }
 void fv_peers_clear(struct fv_peers *peers);
-void fv_peer_add(struct fv_thread *thread, int world_rank, uint64_t messages, uint64_t bytes);
+/* Its record, `peers.last`, is there; false: no room, which is counted. */
+bool fv_peer_add(struct fv_thread *thread, int world_rank, uint64_t messages, uint64_t bytes);
 void fv_wait_log_clear(struct fv_wait_log *log);
 void fv_wait_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
 
 #define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */
-extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];
+extern FV_INSIDE uint8_t fv_function_written[FV_FUNCTION_REST + 1];
 void fv_function_write(unsigned function);
 /* Writes the name of a function that is used for the first time. */
 static inline void fv_function_used(unsigned function)

@@ -20,7 +20,7 @@ struct fv_switches {
     char *pages;          /* NULL: there are none */
     bool tried;           /* to have them */
     bool full;            /* records were lost in a call */
-    bool any;             /* came since its last call: */
+    bool any;             /* came since its last call, or I/O did (fv_thread.io_since): */
     struct fv_switch_sums {
         uint64_t blocked, blocked_ns; /* times, and how long, until it ran again */
         uint64_t preempted, preempted_ns;

@@ -55,8 +55,7 @@ static struct fv_thread *take_free(void)
     if (t) {
         fv_paths_forget(t->paths);
         t->record->end = 0;
-        t->comm_handle = 0;
-        t->comm = NULL;
+        t->comm_generation = 0;
     }
     return t;
 }
@@ -70,7 +69,7 @@ static struct fv_thread *make_thread(void)
         return NULL;
     t->id = __atomic_fetch_add(&fv_rt.thread_count, 1, __ATOMIC_RELAXED);
     chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_THREADS, t->id, 0, sizeof(*t->record));
-    if (!chunk || !fv_cells_init(t) || !(t->paths = fv_paths_new())) {
+    if (!chunk || !fv_cells_init(t) || !(t->paths = fv_paths_new(&t->path_cache))) {
         fv_memory_free(t->cells.slots, (t->cells.mask + 1) * sizeof(*t->cells.slots));
         fv_memory_free(t, sizeof(*t));
         return NULL;
@@ -80,6 +79,7 @@ static struct fv_thread *make_thread(void)
     t->record->id = t->id;
     t->record->begin = fv_ticks();
     t->record->era = fv_rt.writer.header->era;
+    t->no_path.comm = FV_PATH_UNCOUNTED;
     t->recording = fv_rt.options.mpi_calls ? fv_recording() | FV_RECORDING : 0;
     fv_chunk_commit(chunk, sizeof(*t->record));
     fv_bins_init(t);

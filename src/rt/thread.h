@@ -31,6 +31,9 @@ struct fv_cells {
 struct fv_peers {
     struct fv_map table;         /* struct fv_peer, in peer.c */
     struct fv_peer_record *last; /* that was added to; NULL: none */
+    const struct fv_comm *comm;  /* `last` is of this rank there, until a handle changes its meaning: ... */
+    uint64_t generation;         /* ... fv_comm_generation then; 0: of none that is known */
+    int rank;
     struct fv_tail tail;
 };
 
@@ -97,12 +100,13 @@ struct fv_io_sums {
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_paths *paths;
+    struct fv_path_cache *path_cache; /* in `paths` */
     uint32_t recording; /* the process's as it was when the thread recorded a call last; 0: --mpi-calls 0, which
                          * records none */
     uint32_t previous;  /* call path of its last call; 0: it made none, or it is not known */
     struct fv_call_place inside;      /* the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
-    uint64_t bin_begin, bin_ticks;    /* the time bin used last; bin_ticks 0: none, and: */
+    uint64_t bin_begin, bin_end;      /* the time bin used last; bin_end 0: none, and: */
     uint64_t *bin;                    /* its ticks, by class */
     struct fv_switches switches;
     struct fv_io_sums io_since;
@@ -114,7 +118,7 @@ struct fv_thread {
     struct fv_usage usage;                 /* of the thread when it began, or forgot ... */
     struct fv_usage ended;                 /* ... and of those before it; both for others: */
     uint32_t usage_turn;                   /* odd while they change */
-    uint64_t comm_handle, comm_generation; /* the communicator used last */
+    uint64_t comm_handle, comm_generation; /* the communicator used last; generation 0: none */
     struct fv_comm *comm;
     struct fv_waiting *waiting; /* in the file, from its first use on; NULL and: */
     bool waiting_tried;
@@ -152,7 +156,7 @@ struct fv_thread {
 /* The process has made a thread, of whomever; also where nobody can tell. */
 extern bool fv_threads_made;
 /* The thread's own; NULL before its first call, inside a call, and when the runtime is off. */
-extern FV_TLS struct fv_thread *fv_current;
+extern FV_INSIDE FV_TLS struct fv_thread *fv_current;
 
 /* Was what stood at a site left by longjmp() or an exception, if the thread is at `now`? */
 bool fv_site_was_left(const struct fv_thread *thread, struct fv_call_place site, struct fv_call_place now);
@@ -169,7 +173,7 @@ static inline bool fv_is_between(void)
     return FV_LIKELY(fv_current != NULL) || fv_call_was_left();
 }
 /* The same, but also inside a call. */
-extern FV_TLS struct fv_thread *fv_self;
+extern FV_INSIDE FV_TLS struct fv_thread *fv_self;
 /* For the first call of a thread: makes or adopts a struct fv_thread. NULL: inside a call, or off, or it is attaching
  * already. */
 struct fv_thread *fv_thread_attach(void);

@@ -85,6 +85,74 @@ static void test_cells_add_up(void **state)
     assert_int_equal(c->size_max, 127);
 }
 
+/* What a cell must hold, added up call by call. */
+static void add_expected(struct fv_cell *cell, uint64_t sent, uint64_t received, uint64_t ticks)
+{
+    unsigned __int128 squares = (unsigned __int128)cell->square_high << 64 | cell->square_low;
+    unsigned bucket = fv_log2_bucket(ticks >> FV_TIME_SHIFT);
+
+    squares += (unsigned __int128)ticks * ticks;
+    cell->square_low = (uint64_t)squares;
+    cell->square_high = (uint64_t)(squares >> 64);
+    cell->time_min = !cell->calls || ticks < cell->time_min ? ticks : cell->time_min;
+    cell->time_max = ticks > cell->time_max ? ticks : cell->time_max;
+    cell->time_sum += ticks;
+    cell->time_histogram[bucket < FV_TIME_BUCKETS ? bucket : FV_TIME_BUCKETS - 1]++;
+    cell->calls++;
+    cell->bytes_sent += sent;
+    cell->bytes_received += received;
+    cell->sends += sent != 0;
+    cell->receives += received != 0;
+}
+
+static void expect_same(const struct fv_cell *cell, const struct fv_cell *expected)
+{
+    assert_int_equal(cell->calls, expected->calls);
+    assert_true(cell->time_sum == expected->time_sum && cell->time_min == expected->time_min &&
+                cell->time_max == expected->time_max);
+    assert_true(cell->square_low == expected->square_low && cell->square_high == expected->square_high);
+    assert_memory_equal(cell->time_histogram, expected->time_histogram, sizeof(cell->time_histogram));
+    assert_int_equal(cell->bytes_sent, expected->bytes_sent);
+    assert_int_equal(cell->bytes_received, expected->bytes_received);
+    assert_int_equal(cell->sends, expected->sends);
+    assert_int_equal(cell->receives, expected->receives);
+}
+
+/* Calls from one place, of some sizes and on two communicators in runs of different lengths, of all durations: each is
+ * counted as if it were the only one. */
+static void test_repeated_calls(void **state)
+{
+    enum { SIZES = 4, COMMS = 2 };
+    static const uint64_t size[SIZES] = { 0, 8, 9, 4096 };
+    static const uint64_t durations[] = {
+        0, 1, 15, 16, 31, 32, 33, 1000, 70000, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 41
+    };
+    struct fv_cell expected[COMMS][SIZES] = { 0 };
+    struct fv_comm *comm[COMMS] = { NULL, fv_mpi_describe(0x77) };
+    uint64_t calls = fv_self ? fv_self->record->calls : 0;
+    unsigned random = 1;
+    struct fv_call call;
+    (void)state;
+
+    for (int i = 0, k = 0; i < 20000; i++) {
+        random = random * 1103515245u + 12345u;
+        k = random >> 16 & 7 ? k : (int)((random >> 20) % (SIZES * COMMS));
+        uint64_t bytes = size[k % SIZES];
+        uint64_t ticks = i % 1000 ? durations[random >> 24 & 7] : durations[8 + (random >> 24 & 3)];
+
+        call_as(&call, 1, comm[k / SIZES], bytes, bytes, ticks);
+        add_expected(&expected[k / SIZES][bytes == 9 ? 1 : k % SIZES], bytes, bytes, ticks);
+    }
+    for (int c = 0; c < COMMS; c++)
+        for (int k = 0; k < SIZES; k++)
+            if (size[k] != 9)
+                expect_same(
+                    fv_cell_find(fv_self, call.path->path, comm[c] ? comm[c]->id : 0, 1, fv_log2_bucket(size[k]), 0)
+                        .cell,
+                    &expected[c][k]);
+    assert_int_equal(fv_self->record->calls, calls + 20000);
+}
+
 static void test_squares_do_not_overflow(void **state)
 {
     struct fv_call call;
@@ -1103,6 +1171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_descriptors_stay),
         cmocka_unit_test(test_cells_add_up),
+        cmocka_unit_test(test_repeated_calls),
         cmocka_unit_test(test_squares_do_not_overflow),
         cmocka_unit_test(test_two_directions_two_buckets),
         cmocka_unit_test(test_nested_calls_only_forward),
