@@ -63,7 +63,7 @@ static const char usage[] =
     "  --text         print the text, too, beside files\n"
     "  --table NAME   print only this table, with its most important columns; several times for several tables.\n"
     "                 With --csv FILE or --json FILE: in that form, with all columns; - is stdout\n"
-    "  --columns      list the tables; with --table NAME its columns, their units and meanings\n"
+    "  --columns      list the tables; with --table NAME its columns, their units and meanings; --json FILE: as JSON\n"
     "  --columns A,B  with --table: these columns, in this order\n"
     "  --sort COL     with --table: sort by this column; -COL: largest first\n"
     "  --where 'COL>VALUE'  with --table: only rows for which this is true. Operators: < <= = != >= > and ~ "

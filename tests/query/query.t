@@ -245,6 +245,14 @@ def usage(tap, place):
         tables = said(place, 'query', '--tables').out
         columns = said(place, 'query', '--columns', 'callsites').out
         check(' callsites ' in tables and ' trace_calls ' in tables and ' wait_s ' in columns, '{}', columns)
+        for option, table in (('--tables', 'about_tables'), ('--examples', 'about_views')):
+            listed = json.loads(said(place, 'query', option, '--json').out)
+            equal(option, [tuple(row) for row in listed['rows']], ask(place, ['mpich'], 'SELECT * FROM ' + table))
+        listed = json.loads(said(place, 'query', '--columns', 'trace_calls', '--json').out)
+        described = ask(place, ['mpich'], "SELECT * FROM about_columns WHERE of_table = 'trace_calls'")
+        equal('columns', [tuple(row) for row in listed['rows']], described)
+        rows = said(place, 'query', '--columns', 'trace_calls', '--csv').out.splitlines()
+        equal('CSV', (rows[0].split(',')[:2], len(rows)), (['of_table', 'name'], len(described) + 1))
         examples = said(place, 'query', '--examples').out
         for statement in examples.split(';\n'):
             if statement.strip():
