@@ -69,7 +69,7 @@ def message(line: str) -> str:
     {"note": ...}."""
     try:
         data = json.loads(line)
-        return 'fvmpi: ' + (data['error']['message'] if 'error' in data else data['note'])
+        return 'fvmpi: {}'.format(data['error']['message'] if 'error' in data else data['note'])
     except (ValueError, TypeError, KeyError):
         return line
 

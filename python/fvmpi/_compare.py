@@ -12,7 +12,8 @@ Side = Union[One, Iterable[One]]
 def compare(a: Side, b: Side) -> Dict[str, Any]:
     """What changed from run `a` to run `b`: the object that `fvmpi diff --json` writes (share/fvmpi-diff-2.md). Each side is
     a run, its directory, or a list of them: runs of one program, whose differences say what is noise."""
-    return ask_json('diff', '--json', '-', *directories(a), '--', *directories(b))
+    answer: Dict[str, Any] = ask_json('diff', '--json', '-', *directories(a), '--', *directories(b))
+    return answer
 
 
 def scaling(runs: Iterable[One], kind: Union[str, None] = None) -> Dict[str, Any]:
@@ -20,7 +21,8 @@ def scaling(runs: Iterable[One], kind: Union[str, None] = None) -> Dict[str, Any
     (share/fvmpi-scaling-1.md). `kind` is 'strong' or 'weak'; without it, fvmpi judges by the runs."""
     if kind not in (None, 'strong', 'weak'):
         raise ValueError("kind is 'strong', 'weak' or None, not {!r}".format(kind))
-    return ask_json('scaling', '--json', '-', *(['--' + kind] if kind else []), *directories(runs))
+    answer: Dict[str, Any] = ask_json('scaling', '--json', '-', *(['--' + kind] if kind else []), *directories(runs))
+    return answer
 
 
 def directories(side: Side) -> List[str]:
@@ -31,7 +33,7 @@ def directories(side: Side) -> List[str]:
         return list(side.paths)
     if isinstance(side, str) or hasattr(side, '__fspath__'):
         return [as_path(side)]  # type: ignore[arg-type]
-    found = [path for run in side for path in directories(run)]  # type: ignore[union-attr]
+    found = [path for run in side for path in directories(run)]
     if not found:
         raise ValueError('no experiment is given')
     return found

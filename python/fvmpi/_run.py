@@ -4,30 +4,37 @@ import functools
 import json
 import types
 import warnings
-from typing import Any, Dict, Iterable, List, Mapping, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Union
 
 from . import _html
+from ._calls import Chosen, calls_of
 from ._command import Path, ask, ask_json, paths_of
-from ._table import Table, tables_of
+from ._table import Rows, Table, tables_of
+from ._tables import Tables
 from ._tree import Node, roots_of, to_hatchet
 
+if TYPE_CHECKING:
+    from ._tables import TraceCallsRow
 
-class Run:
+
+class Run(Tables):
     """A recorded run, which `fvmpi.open` gives. Each table of `fvmpi report` is an attribute; `tables` has all by name.
     What was read is kept: open a run that still goes on again."""
 
     def __init__(self, paths: List[str], options: List[str]) -> None:
         self.paths = tuple(paths)
         self._options = options
-        self.tables: Mapping[str, Table] = types.MappingProxyType(tables_of(paths, options))
+        self.tables: Mapping[str, Table[Any]] = types.MappingProxyType(tables_of(paths, options))
 
-    def __getattr__(self, name: str) -> Table:
-        if name.startswith('_') or name == 'tables':
-            raise AttributeError(name)
-        try:
-            return self.tables[name]
-        except KeyError:
-            raise AttributeError('a run has no table {}; dir(run) lists them'.format(name)) from None
+    if not TYPE_CHECKING:  # Tables has them by name
+
+        def __getattr__(self, name: str) -> Table[Any]:
+            if name.startswith('_') or name == 'tables':
+                raise AttributeError(name)
+            try:
+                return self.tables[name]
+            except KeyError:
+                raise AttributeError('a run has no table {}; dir(run) lists them'.format(name)) from None
 
     def __dir__(self) -> List[str]:
         return sorted({*super().__dir__(), *self.tables})
@@ -35,7 +42,8 @@ class Run:
     @functools.cached_property
     def profile(self) -> Dict[str, Any]:
         """The whole profile: the object that `fvmpi report --json` writes (share/fvmpi-profile-2.md)."""
-        return ask_json('report', *self.paths, '--json', '-', *self._options)
+        profile: Dict[str, Any] = ask_json('report', *self.paths, '--json', '-', *self._options)
+        return profile
 
     @functools.cached_property
     def _brief(self) -> str:
@@ -43,7 +51,8 @@ class Run:
 
     def brief(self) -> Dict[str, Any]:
         """The verdict, the findings, and what was not recorded, in at most 2 KB (fvmpi report --brief)."""
-        return json.loads(self._brief)
+        brief: Dict[str, Any] = json.loads(self._brief)
+        return brief
 
     def explain(self, finding_id: str) -> str:
         """The numbers behind a finding of the whole run, and how it was concluded (fvmpi explain)."""
@@ -51,7 +60,23 @@ class Run:
 
     def query(self, sql: str) -> Dict[str, Any]:
         """Answers a question in SQL (fvmpi query): `columns`, `rows`, and `complete`, which is false over a limit."""
-        return ask_json('query', '--json', *self._options, '--', *self.paths, sql)
+        answer: Dict[str, Any] = ask_json('query', '--json', *self._options, '--', *self.paths, sql)
+        return answer
+
+    def calls(
+        self,
+        begin: Union[float, None] = None,
+        end: Union[float, None] = None,
+        ranks: Chosen = None,
+        threads: Chosen = None,
+        function: Union[str, None] = None,
+    ) -> 'Rows[TraceCallsRow]':
+        """Calls of the trace that have a part between `begin` and `end`, in seconds from the run's begin, by time. Only that
+        stretch is read (table trace_calls of fvmpi query).
+
+        ranks     of these: a number, a list, or '0-3,7'; threads likewise
+        function  of this function"""
+        return calls_of(self.paths, (begin, end), (ranks, threads), function)
 
     def tree(self) -> List[Node]:
         """The roots of the call tree, with CPU time. Empty: nothing was sampled."""

@@ -125,6 +125,7 @@ const PLAIN_COMMANDS = [
   ["copy the address of this view", copyLink],
   ["save the picture as SVG", saveSvg],
   ["save the picture as PNG", savePng],
+  ["save this window for Perfetto", savePerfetto],
   ["all panels where they were at first", view => (view.bench.usual(), view.bench.changed())],
 ];
 

@@ -221,6 +221,18 @@ function savePng(view) {
   out.toBlob(blob => download(pictureName(view, "png"), blob, "image/png"));
 }
 
+/* The stretch that is in view, of all rows, for ui.perfetto.dev. */
+async function savePerfetto(view) {
+  const stretch = { from: Math.floor(view.from), to: Math.ceil(view.to) };
+
+  try {
+    const answer = await view.trace.ask("perfetto", stretch);
+    download(pictureName(view, "pftrace"), await answer.blob(), "application/octet-stream");
+  } catch (error) {
+    view.tellShortly(error.message);
+  }
+}
+
 /* ---- the address ---- */
 
 /* Where the browser gives no access to what is copied, the address is shown to be copied by hand. */

@@ -26,7 +26,8 @@ static bool open_timeline(void *context, size_t run, struct fv_timeline_file *ou
 }
 
 /* SQLite opens files by name: that of the new file, which then takes its place. */
-int fv_database_write(const struct fv_profile *profile, const char *name, const char *trace, const char *path)
+int fv_database_write(const struct fv_profile *profile, const char *name, const char *trace,
+                      const struct fv_timeline_choice *part, const char *path)
 {
     struct fv_sql_run run = { .name = name, .profile = (struct fv_profile *)(uintptr_t)profile };
     struct fv_sql *sql = fv_sql_open("report", &run, 1, open_timeline, (void *)(uintptr_t)trace);
@@ -36,7 +37,7 @@ int fv_database_write(const struct fv_profile *profile, const char *name, const 
     if (!err && !file.part) {
         fv_log("%s: it is no file of its own, which a database needs; name another for %s", path, option);
         fv_whole_file_close(&file, err = -FV_EINVAL);
-    } else if (!err && (err = fv_sql_write(sql, file.part)))
+    } else if (!err && (err = fv_sql_write(sql, part, file.part)))
         fv_whole_file_close(&file, err); /* which has said why */
     else if (!err)
         err = fv_output_close(&file, path, option, 0);

@@ -7,7 +7,10 @@
 #include "profile/samples/costs.h"
 #include "timeline/perfetto.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#define LATEST_S 1e9 /* 30 years */
 
 static const struct row {
     const char *option;
@@ -21,12 +24,35 @@ static const struct row {
     [FV_EXPORT_SQLITE] = { "--sqlite", false, NULL },
 };
 
-bool fv_export_option(int option, const char *path, struct fv_exports *e)
+static int take_time(double *out, const char *seconds, fv_arguments_wrong_fn *wrong)
 {
+    char *end;
+
+    *out = strtod(seconds, &end);
+    return end != seconds && !*end && *out >= 0 && *out <= LATEST_S
+               ? FV_GO_ON
+               : wrong(seconds, "--from and --to take seconds from the run's begin");
+}
+
+int fv_export_option(int option, const char *value, struct fv_exports *e, fv_arguments_wrong_fn *wrong)
+{
+    if (option == FV_OPT_EXPORT + FV_EXPORT_FROM)
+        return take_time(&e->from_s, value, wrong);
+    if (option == FV_OPT_EXPORT + FV_EXPORT_TO)
+        return take_time(&e->to_s, value, wrong);
     if (option < FV_OPT_EXPORT || option >= FV_OPT_EXPORT + FV_EXPORT_COUNT)
-        return false;
-    e->paths[option - FV_OPT_EXPORT] = path;
-    return true;
+        return FV_UNKNOWN_OPTION;
+    e->paths[option - FV_OPT_EXPORT] = value;
+    return FV_GO_ON;
+}
+
+int fv_exports_check(const struct fv_exports *e, fv_arguments_wrong_fn *wrong)
+{
+    if (!e->from_s && !e->to_s)
+        return FV_GO_ON;
+    if (!e->paths[FV_EXPORT_PERFETTO] && !e->paths[FV_EXPORT_SQLITE])
+        return wrong(e->from_s ? "--from" : "--to", "it goes with --perfetto or --sqlite");
+    return e->to_s && e->to_s <= e->from_s ? wrong("--to", "it has to be later than --from") : FV_GO_ON;
 }
 
 const char *fv_exports_any(const struct fv_exports *e)
@@ -60,12 +86,24 @@ int fv_exports_write(const struct fv_exports *e, const struct fv_profile *v)
     return err;
 }
 
-static int put_timeline(const struct fv_timeline_file *t, FILE *out)
+struct traced {
+    const struct fv_timeline_file *timeline;
+    struct fv_timeline_choice part;
+};
+
+static int put_timeline(const struct traced *t, FILE *out)
 {
-    return fv_timeline_perfetto(t, 0, UINT64_MAX, out);
+    return fv_timeline_perfetto(t->timeline, &t->part, out);
 }
 
-int fv_exports_write_trace(const struct fv_exports *e, const char *trace)
+static struct fv_timeline_choice part_of(const struct fv_exports *e, const struct fv_choice *choice)
+{
+    return (struct fv_timeline_choice){ (uint64_t)llrint(e->from_s * 1e9),
+                                        e->to_s ? (uint64_t)llrint(e->to_s * 1e9) : UINT64_MAX, &choice->ranks,
+                                        &choice->threads };
+}
+
+int fv_exports_write_trace(const struct fv_exports *e, const struct fv_exported *of)
 {
     const char *path = e->paths[FV_EXPORT_PERFETTO];
     struct fv_trace_timeline *t = path ? fv_xcalloc(1, sizeof(*t)) : NULL;
@@ -73,24 +111,27 @@ int fv_exports_write_trace(const struct fv_exports *e, const char *trace)
 
     if (!path)
         return 0;
-    if (!fv_trace_timeline_open(t, trace, 0))
+    if (!fv_trace_timeline_open(t, of->trace, 0))
         err = -FV_ENOENT;
     if (!err) {
-        err = FV_OUTPUT_WRITE(path, rows[FV_EXPORT_PERFETTO].option, put_timeline, &t->timeline);
+        const struct traced traced = { &t->timeline, part_of(e, of->choice) };
+
+        err = FV_OUTPUT_WRITE(path, rows[FV_EXPORT_PERFETTO].option, put_timeline, &traced);
         fv_trace_timeline_close(t);
     }
     free(t);
     return err;
 }
 
-int fv_exports_write_database(const struct fv_exports *e, const struct fv_profile *v, const char *trace, bool alone)
+int fv_exports_write_database(const struct fv_exports *e, const struct fv_exported *of)
 {
     const char *path = e->paths[FV_EXPORT_SQLITE];
-    const bool traced = fv_is_traced(v->model);
+    const bool traced = fv_is_traced(of->profile->model);
+    const struct fv_timeline_choice part = part_of(e, of->choice);
 
     if (!path)
         return 0;
-    if (traced && !alone)
+    if (traced && !of->is_alone)
         fv_log("report: --sqlite: the rank files are in several directories, of which the trace is left out");
-    return fv_database_write(v, trace, traced && alone ? trace : NULL, path);
+    return fv_database_write(of->profile, of->trace, traced && of->is_alone ? of->trace : NULL, &part, path);
 }

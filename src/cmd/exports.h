@@ -3,7 +3,9 @@
 #ifndef FV_CMD_EXPORTS_H
 #define FV_CMD_EXPORTS_H
 
+#include "cmd/arguments.h"
 #include "cmd/output.h"
+#include "experiment/experiment.h"
 #include "views/views.h"
 
 #include <getopt.h>
@@ -23,12 +25,15 @@ enum fv_export {
 #undef FV_EXPORT
         FV_EXPORT_PERFETTO, /* of a trace */
     FV_EXPORT_SQLITE,       /* of both, and no stream */
-    FV_EXPORT_COUNT
+    FV_EXPORT_COUNT,
+    FV_EXPORT_FROM = FV_EXPORT_COUNT, /* no files: options of those of a trace */
+    FV_EXPORT_TO,
 };
 enum { FV_OPT_EXPORT = 640 }; /* and enum fv_export */
 
 struct fv_exports {
     const char *paths[FV_EXPORT_COUNT]; /* NULL: not asked for */
+    double from_s, to_s;                /* of the trace; to_s 0: its end */
 };
 
 /* For the table of options of a command, and for its usage. */
@@ -36,25 +41,36 @@ struct fv_exports {
     { option, required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_##id },
 #define FV_EXPORT_OPTIONS                                                                                    \
     FV_EXPORTS(FV_EXPORT_OPTION){ "perfetto", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_PERFETTO }, \
+        { "sqlite", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_SQLITE },                             \
+        { "from", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_FROM },                                 \
     {                                                                                                        \
-        "sqlite", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_SQLITE                                  \
+        "to", required_argument, NULL, FV_OPT_EXPORT + FV_EXPORT_TO                                          \
     }
 #define FV_EXPORT_LINE(id, option, samples, write, about) "  --" option " FILE  write " about "\n"
 #define FV_EXPORT_USAGE                                                                                         \
     FV_EXPORTS(FV_EXPORT_LINE)                                                                                  \
     "  --perfetto FILE  write all of the trace for ui.perfetto.dev (of a run with --trace, or of an archive)\n" \
-    "  --sqlite FILE  write all tables, and the trace, to a new SQLite database\n"
+    "  --sqlite FILE  write all tables, and the trace, to a new SQLite database\n"                              \
+    "  --from S, --to S  with --perfetto or --sqlite: this part of the trace, in seconds from the run's begin\n"
 
-/* Takes an option with its value; false: it is none of these. */
-bool fv_export_option(int option, const char *path, struct fv_exports *exports);
+/* Takes an option with its value: what the `take` of struct fv_arguments returns. */
+int fv_export_option(int option, const char *value, struct fv_exports *exports, fv_arguments_wrong_fn *wrong);
+/* Do the options go together? FV_GO_ON, or what `wrong` says. */
+int fv_exports_check(const struct fv_exports *exports, fv_arguments_wrong_fn *wrong);
 /* The first option that is asked for; NULL: none is. */
 const char *fv_exports_any(const struct fv_exports *exports);
 /* For fv_output_check(). How many. */
 size_t fv_exports_files(const struct fv_exports *exports, struct fv_output_file out[FV_EXPORT_COUNT]);
-/* Those of a profile; that of a trace: an experiment directory or an archive. 0, or the error, which was logged. */
+/* Those of a profile; that of a trace: an experiment directory or an archive. 0, or the error, which was logged.
+ * Of the trace, the chosen ranks and threads. */
+struct fv_exported {
+    const struct fv_profile *profile;
+    const char *trace;
+    bool is_alone; /* that is the only directory of the run */
+    const struct fv_choice *choice;
+};
 int fv_exports_write(const struct fv_exports *exports, const struct fv_profile *profile);
-int fv_exports_write_trace(const struct fv_exports *exports, const char *trace);
-int fv_exports_write_database(const struct fv_exports *exports, const struct fv_profile *profile, const char *trace,
-                              bool alone); /* alone: that is the only directory of the run */
+int fv_exports_write_trace(const struct fv_exports *exports, const struct fv_exported *of);
+int fv_exports_write_database(const struct fv_exports *exports, const struct fv_exported *of);
 
 #endif

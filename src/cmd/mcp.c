@@ -26,7 +26,8 @@ static const char usage[] =
     "usage: fvmpi mcp DIR...\n"
     "Answers an assistant that speaks the Model Context Protocol on stdin and stdout. It may ask for the reports of\n"
     "runs that are below the directories DIR: findings, what is behind them, tables, differences of two runs.\n"
-    "Nothing is written, and nothing else is read. share/doc/assistants.md says how assistants are set up.\n"
+    "Tables can be asked by SQL. Nothing of the runs is changed, and nothing else is read. For a trace, the file of\n"
+    "fvmpi view is made if there is none. share/doc/assistants.md says how assistants are set up.\n"
     "\n"
     "  -h, --help    print this help\n"
     "\n"
@@ -54,7 +55,7 @@ static int wrong(const char *what, const char *why)
 
 /* ---- tools ---- */
 
-enum kind { RUN, WORD, WORDS }; /* RUN: an experiment directory */
+enum kind { RUN, WORD, WORDS, STATEMENT }; /* RUN: an experiment directory; STATEMENT: of SQL, behind -- */
 struct parameter {
     const char *name, *about;
     enum kind kind;
@@ -64,7 +65,7 @@ struct parameter {
 #define PARAMETERS 5
 static const struct tool {
     const char *name, *about;
-    const char *command[4]; /* fvmpi's words; NULL behind the last */
+    const char *command[6]; /* fvmpi's words; NULL behind the last */
     struct parameter parameters[PARAMETERS];
 } tools[] = {
     { "brief",
@@ -94,6 +95,12 @@ static const struct tool {
         { "columns", "keys of columns with commas between them (default: all)", WORD, true, "--columns=" },
         { "where", "conditions that rows must meet, such as rank=3 or lost_s>0.1", WORDS, true, "--where=" },
         { "sort", "column to sort by; with - before it the largest first", WORD, true, "--sort=" } } },
+    { "query",
+      "Rows that a SELECT gives over all tables of a run, and of its trace, as JSON. SQLite's SQL. `about_tables` and "
+      "`about_columns` describe the tables.",
+      { "query", "--json", "--timeout=30", "--" },
+      { { "experiment", "experiment directory of the run", RUN, false, NULL },
+        { "select", "one SELECT, with a LIMIT where rows are many", STATEMENT, false, NULL } } },
     { "diff",
       "What differs between two runs of a program, and what is beyond chance.",
       { "diff", "--width=100" },
@@ -172,7 +179,7 @@ static void take_text(struct call *c, const struct parameter *p, const char *tex
 
     if (p->kind == RUN && !find_run(c->server, text, path))
         snprintf(c->why, sizeof(c->why), "%s: not below the directories that fvmpi mcp was started with", p->name);
-    else if (!p->option && *text == '-')
+    else if (!p->option && p->kind != STATEMENT && *text == '-')
         snprintf(c->why, sizeof(c->why), "%s: no option can be given", p->name);
     else
         add_word(c, p->option, p->kind == RUN ? path : text);

@@ -12,6 +12,7 @@
 #include "cmd/timelines.h"
 #include "query/questions.h"
 #include "tool/vec.h"
+#include "views/relations.h"
 #include "views/sheet.h"
 
 #include <errno.h>
@@ -44,8 +45,8 @@ static const char usage[] =
     "      --tables         list the tables\n"
     "      --columns TABLE  list the columns of a table, with their units and meanings\n"
     "      --examples       print statements that answer what is asked first; they are views, too\n"
-    "      --csv            print comma-separated fields\n"
-    "      --json           print JSON: columns, rows, complete\n"
+    "      --csv            print comma-separated fields, also of these lists\n"
+    "      --json           print JSON: columns, rows, complete; also of these lists\n"
     "      --timeout S      seconds that a statement may take (60); 0: any\n" FV_CHOICE_USAGE(
         "answers are") "      --no-symbols     leave call paths as module+offset\n"
                        "      --top N          rows of text (1000)\n"
@@ -67,8 +68,8 @@ static const struct fv_relation *relation_of(const char *name)
     return fv_relations_find(fv_sql_relations, name, &place) ? place.chain[0] : NULL;
 }
 
-/* Rows of the catalogue's table of that name; `of`: those that begin with it alone. How many. */
-static size_t list(const struct options *o, const char *table, const char *keys, const char *of)
+/* Rows of the catalogue's table of that name; `of`: those that begin with it alone. */
+static void list(const struct options *o, const char *table, const char *keys, const char *of)
 {
     const struct fv_relation *r = relation_of(table);
     const struct fv_page page = { stdout, o->view.width, SIZE_MAX, false, o->view.color, o->view.utf8, 0 };
@@ -85,21 +86,68 @@ static size_t list(const struct options *o, const char *table, const char *keys,
         fv_sheet_add(&sheet, NULL, row, FV_PLAIN);
         fv_sheet_remark(&sheet, fv_column_value(&r->columns[r->column_count - 1], &catalogue, row).text);
     }
-    const size_t rows = sheet.shown_rows;
     fv_sheet_print(&sheet);
     fv_sheet_release(&sheet);
     fv_sql_catalogue_release(&catalogue);
-    return rows;
+}
+
+/* The same as JSON, or CSV. */
+static int put_list(const struct options *o, const char *table, const char *condition)
+{
+    const struct fv_query query = {
+        .table = table, .where = &condition, .where_count = condition != NULL, .top = SIZE_MAX
+    };
+    const struct fv_page page = { .out = stdout };
+    struct fv_sql_catalogue catalogue;
+
+    fv_sql_catalogue_init(&catalogue);
+    const int err = fv_query_print(&query, fv_sql_relations, &catalogue,
+                                   o->form == FV_SQL_CSV ? FV_QUERY_CSV : FV_QUERY_JSON, &page, stdout);
+    fv_sql_catalogue_release(&catalogue);
+    return err;
+}
+
+static bool is_table(const char *name)
+{
+    struct fv_sql_catalogue catalogue;
+
+    fv_sql_catalogue_init(&catalogue);
+    const bool is = fv_sql_table(&catalogue, name);
+    fv_sql_catalogue_release(&catalogue);
+    return is;
+}
+
+static void describe_columns(const struct options *o)
+{
+    char condition[200];
+
+    snprintf(condition, sizeof(condition), "of_table=%s", o->columns);
+    if (o->form == FV_SQL_TEXT)
+        list(o, "about_columns", "name,type,unit,exactness,may_be_null", o->columns);
+    else
+        put_list(o, "about_columns", condition);
+}
+
+static void describe_examples(const struct options *o)
+{
+    if (o->form != FV_SQL_TEXT)
+        put_list(o, "about_views", NULL);
+    for (size_t i = 0; o->form == FV_SQL_TEXT && i < fv_question_count; i++)
+        printf("-- %s (%s)\n%s;\n\n", fv_questions[i].question, fv_questions[i].name, fv_questions[i].sql);
 }
 
 static int describe(const struct options *o)
 {
-    if (o->tables)
-        list(o, "about_tables", "name,lies_within,recorded_by", NULL);
-    if (o->columns && !list(o, "about_columns", "name,type,unit,exactness,may_be_null", o->columns))
+    if (o->columns && !is_table(o->columns))
         return wrong(o->columns, "there is no such table; --tables lists them");
-    for (size_t i = 0; o->examples && i < fv_question_count; i++)
-        printf("-- %s (%s)\n%s;\n\n", fv_questions[i].question, fv_questions[i].name, fv_questions[i].sql);
+    if (o->tables && o->form == FV_SQL_TEXT)
+        list(o, "about_tables", "name,lies_within,recorded_by", NULL);
+    else if (o->tables)
+        put_list(o, "about_tables", NULL);
+    if (o->columns)
+        describe_columns(o);
+    if (o->examples)
+        describe_examples(o);
     if (!fflush(stdout) && !ferror(stdout))
         return FV_EXIT_OK;
     fv_log("stdout: %s; the list is cut", strerror(errno));

@@ -63,7 +63,7 @@ static const char usage[] =
     "  --text         print the text, too, beside files\n"
     "  --table NAME   print only this table, with its most important columns; several times for several tables.\n"
     "                 With --csv FILE or --json FILE: in that form, with all columns; - is stdout\n"
-    "  --columns      list the tables; with --table NAME its columns, their units and meanings\n"
+    "  --columns      list the tables; with --table NAME its columns, their units and meanings; --json FILE: as JSON\n"
     "  --columns A,B  with --table: these columns, in this order\n"
     "  --sort COL     with --table: sort by this column; -COL: largest first\n"
     "  --where 'COL>VALUE'  with --table: only rows for which this is true. Operators: < <= = != >= > and ~ "
@@ -247,10 +247,10 @@ static int take_option(void *options, int option)
     case OPT_SCHEMA: return wrong("--schema", "it goes alone: fvmpi report --schema, without DIR and other options");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
-    if (fv_export_option(option, optarg, &o->exports))
-        return FV_GO_ON;
-    int status = fv_choice_option(option, &o->choice, wrong);
+    int status = fv_export_option(option, optarg, &o->exports, wrong);
 
+    if (status == FV_UNKNOWN_OPTION)
+        status = fv_choice_option(option, &o->choice, wrong);
     return status == FV_UNKNOWN_OPTION ? fv_output_option(option, &o->view, wrong) : status;
 }
 
@@ -325,7 +325,8 @@ static int check(struct options *o)
         return status;
     if (o->ranks && o->source.file && (status = check_source_rank(o)) != FV_GO_ON)
         return status;
-    if ((status = fv_conditions_check(&o->fail_if)) != FV_GO_ON)
+    if ((status = fv_conditions_check(&o->fail_if)) != FV_GO_ON ||
+        (status = fv_exports_check(&o->exports, wrong)) != FV_GO_ON)
         return status;
     if (o->brief && (o->tables.count || o->tables.query.function || o->csv || o->page || o->source.file || o->text ||
                      fv_exports_any(&o->exports)))
@@ -470,6 +471,7 @@ static int write_function(const struct fv_profile *view, const struct options *o
 
 static int write_all(const struct fv_profile *view, const struct options *o)
 {
+    const struct fv_exported exported = { view, o->trace, o->directories.count == 1, &o->choice };
     int err = 0;
 
     if (o->csv)
@@ -481,9 +483,9 @@ static int write_all(const struct fv_profile *view, const struct options *o)
     if (!err)
         err = fv_exports_write(&o->exports, view);
     if (!err)
-        err = fv_exports_write_trace(&o->exports, o->trace);
+        err = fv_exports_write_trace(&o->exports, &exported);
     if (!err)
-        err = fv_exports_write_database(&o->exports, view, o->trace, o->directories.count == 1);
+        err = fv_exports_write_database(&o->exports, &exported);
     if (!err && o->source.file)
         err = fv_view_source(view, &o->source, &o->view, stdout);
     if (!err && o->text && (err = fv_view_text(view, &o->view, stdout)))

@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/errors.h"
 #include "cmd/output.h"
 #include "profile/relations.h"
 
@@ -27,17 +28,36 @@ static bool asks_columns(int argc, char **argv)
     return false;
 }
 
+/* The value that word *i gives an option, behind it or behind =; NULL: none. */
+static const char *value_of(const char *option, int argc, char **argv, int *i)
+{
+    const size_t bytes = strlen(option);
+
+    if (!strcmp(argv[*i], option) && *i + 1 < argc)
+        return argv[++*i];
+    return !strncmp(argv[*i], option, bytes) && argv[*i][bytes] == '=' ? argv[*i] + bytes + 1 : NULL;
+}
+
+static const char *last_value(const char *option, int argc, char **argv)
+{
+    const char *last = NULL;
+
+    for (int i = 1; i < argc; i++) {
+        const char *value = value_of(option, argc, argv, &i);
+
+        last = value ? value : last;
+    }
+    return last;
+}
+
 /* Of each table that --table names, or of none the list of tables. */
 static int describe(int argc, char **argv, const struct fv_page *page)
 {
-    static const char option[] = "--table";
-    size_t bytes = strlen(option), count = 0;
+    size_t count = 0;
     int err = 0;
 
     for (int i = 1; i < argc && !err; i++) {
-        const char *table = !strcmp(argv[i], option) && i + 1 < argc                    ? argv[++i]
-                            : !strncmp(argv[i], option, bytes) && argv[i][bytes] == '=' ? argv[i] + bytes + 1
-                                                                                        : NULL;
+        const char *table = value_of("--table", argc, argv, &i);
 
         if (table && count++)
             putc('\n', page->out);
@@ -47,14 +67,33 @@ static int describe(int argc, char **argv, const struct fv_page *page)
     return count ? err : fv_query_columns(NULL, fv_profile_relations, page, page->out);
 }
 
+static int put_json(const char *table, FILE *out)
+{
+    return fv_json_tables(table, fv_profile_relations, out);
+}
+
+/* The same as JSON, of all tables or the last that --table names. */
+static int describe_json(int argc, char **argv, const char *path, const struct fv_page *page)
+{
+    const char *table = last_value("--table", argc, argv);
+    struct fv_relation_place place;
+
+    if (table && !fv_relations_find(fv_profile_relations, table, &place))
+        return fv_query_columns(table, fv_profile_relations, page, page->out); /* which says so */
+    return FV_OUTPUT_WRITE(path, "--json", put_json, table);
+}
+
 int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text)
 {
+    const char *json = last_value("--json", argc, argv);
     struct fv_page page = fv_tables_page(text, stdout);
     int err;
 
     if (argc == 2 && !strcmp(argv[1], "--schema"))
         err =
             fv_json_schema(FV_PROFILE_SCHEMA, "What fvmpi report DIR --json FILE writes", fv_profile_relations, stdout);
+    else if (asks_columns(argc, argv) && json)
+        return (err = describe_json(argc, argv, json, &page)) == -FV_EFORMAT ? FV_EXIT_USAGE : fv_exit_status(err);
     else if (asks_columns(argc, argv))
         err = describe(argc, argv, &page);
     else

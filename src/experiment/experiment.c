@@ -4,6 +4,7 @@
 #include "base/shell.h"
 #include "base/experiment.h"
 #include "base/local.h"
+#include "tool/parallel.h"
 #include "tool/words.h"
 #include "trace/container.h"
 
@@ -178,19 +179,44 @@ void fv_experiment_add(struct fv_experiment *e, const char *name, struct fv_read
     add_reader(e, name, reader);
 }
 
+struct opened {
+    const char *path;
+    struct fv_reader *reader;
+    char why[256];
+    int err;
+};
+
+/* Looks at all chunks of a file, which nothing else depends on. */
+static void open_file(void *files, size_t i)
+{
+    struct opened *o = &((struct opened *)files)[i];
+
+    o->err = fv_reader_open(o->path, &o->reader, o->why, sizeof(o->why));
+    if (!o->err)
+        fv_reader_rest(o->reader);
+}
+
+/* The first error. */
+static int add_files(struct fv_experiment *e, struct opened *files, size_t count)
+{
+    int worst = 0;
+
+    fv_parallel(count, open_file, files);
+    for (size_t i = 0; i < count; i++) {
+        if (files[i].err)
+            fv_problem_add(&e->problems, FV_PROBLEM_UNREADABLE, fv_base_name(files[i].path), "%s", files[i].why);
+        else
+            add_reader(e, files[i].path, files[i].reader);
+        worst = worst ? worst : files[i].err;
+    }
+    return worst;
+}
+
 static int add_file(struct fv_experiment *e, const char *path)
 {
-    struct fv_reader *reader = NULL;
-    char why[256] = "";
-    int err = fv_reader_open(path, &reader, why, sizeof(why));
+    struct opened file = { .path = path };
 
-    if (err)
-        fv_problem_add(&e->problems, FV_PROBLEM_UNREADABLE, fv_base_name(path), "%s", why);
-    else
-        add_reader(e, path, reader);
-    if (!err)
-        fv_reader_rest(reader);
-    return err;
+    return add_files(e, &file, 1);
 }
 
 static bool ends_with(const char *name, size_t length, const char *end)
@@ -366,17 +392,19 @@ static bool is_wanted(struct fv_experiment *e, const char *path)
 static int add_directory(struct fv_experiment *e, const char *path)
 {
     struct fv_rank_files files;
-    int worst = 0, err = fv_rank_files_list(&files, path);
+    int err = fv_rank_files_list(&files, path);
+    struct opened *wanted = fv_xcalloc(files.count + 1, sizeof(*wanted));
+    size_t count = 0;
 
     if (err && errno == EACCES)
         say_forbidden(path);
     else if (err)
         fv_log("%s: %s; give the experiment directory that fvmpi wrote", path, strerror(errno));
-    for (size_t i = 0; i < files.count; i++) {
-        int one = is_wanted(e, files.paths[i]) ? add_file(e, files.paths[i]) : 0;
-
-        worst = worst ? worst : one;
-    }
+    for (size_t i = 0; i < files.count; i++)
+        if (is_wanted(e, files.paths[i]))
+            wanted[count++].path = files.paths[i];
+    const int worst = add_files(e, wanted, count);
+    free(wanted);
     if (files.count && worst && !e->count && access(files.paths[0], R_OK))
         say_forbidden(path);
     e->backups += files.backups;

@@ -32,7 +32,64 @@ static bool is_indexed(const struct fv_sql_table *t, const struct fv_sql_column 
            (c->part != FV_SQL_IS_ROW && !strcmp(c->def->unit, "id"));
 }
 
-static bool copy_table(struct fv_sql *sql, const struct fv_sql_table *t)
+/* ---- a part of a trace ---- */
+
+/* The bound of a column, if the table has it. */
+static void add_time(struct fv_string *text, const struct fv_sql_table *t, const char *name, const char *is,
+                     uint64_t ns)
+{
+    if (fv_sql_find_column(t, name) != SIZE_MAX)
+        fv_string_add(text, " AND \"%s\" %s %.9f", name, is, (double)ns / 1e9);
+}
+
+/* " AND (rank BETWEEN 0 AND 3 OR ...)" */
+static void add_spans(struct fv_string *text, const char *name, const struct fv_spans *spans)
+{
+    for (size_t i = 0; spans && i < spans->count; i++)
+        fv_string_add(text, "%s\"%s\" BETWEEN %lld AND %lld%s", i ? " OR " : " AND (", name,
+                      (long long)spans->items[i].first, (long long)spans->items[i].last,
+                      i + 1 == spans->count ? ")" : "");
+}
+
+/* A row's own; of a message either side's. */
+static void add_places(struct fv_string *text, const struct fv_sql_table *t, const struct fv_timeline_choice *part)
+{
+    static const char *const names[][2] = { { "rank", "thread" },
+                                            { "from_rank", "from_thread" },
+                                            { "to_rank", "to_thread" } };
+    bool any = false;
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (fv_sql_find_column(t, names[i][0]) == SIZE_MAX)
+            continue;
+        fv_string_add(text, any ? " OR (1" : " AND ((1");
+        any = true;
+        add_spans(text, names[i][0], part->ranks);
+        if (fv_sql_find_column(t, names[i][1]) != SIZE_MAX)
+            add_spans(text, names[i][1], part->threads);
+        fv_string_add(text, ")");
+    }
+    fv_string_add(text, any ? ")" : "");
+}
+
+static void add_part(struct fv_string *text, const struct fv_sql_table *t, const struct fv_timeline_choice *part)
+{
+    static const char *const begins[] = { "begin_s", "sent_s", "time_s" };
+    static const char *const ends[][2] = { { "end_s", ">" }, { "received_s", ">" }, { "time_s", ">=" } };
+
+    fv_string_add(text, " WHERE 1");
+    for (unsigned i = 0; i < 3; i++) {
+        if (part->to_ns != UINT64_MAX)
+            add_time(text, t, begins[i], "<", part->to_ns);
+        if (part->from_ns)
+            add_time(text, t, ends[i][0], ends[i][1], part->from_ns);
+    }
+    add_places(text, t, part);
+}
+
+/* ---- tables ---- */
+
+static bool copy_table(struct fv_sql *sql, const struct fv_sql_table *t, const struct fv_timeline_choice *part)
 {
     struct fv_string text = { 0 };
     char *definition = fv_sql_definition(t, t->name, true);
@@ -42,6 +99,8 @@ static bool copy_table(struct fv_sql *sql, const struct fv_sql_table *t)
     if (!run_made(sql, &text))
         return false;
     fv_string_add(&text, "INSERT INTO written.\"%s\" SELECT * FROM main.\"%s\"", t->name, t->name);
+    if (t->origin == FV_SQL_OF_TRACE)
+        add_part(&text, t, part);
     return run_made(sql, &text);
 }
 
@@ -88,13 +147,13 @@ static bool attach(struct fv_sql *sql, const char *path)
 }
 
 /* The file is new and nobody else's: what a crash leaves of it is of no use, so that there is no journal. */
-int fv_sql_write(struct fv_sql *sql, const char *path)
+int fv_sql_write(struct fv_sql *sql, const struct fv_timeline_choice *part, const char *path)
 {
     bool good = attach(sql, path) && run(sql, "PRAGMA written.journal_mode=OFF") &&
                 run(sql, "PRAGMA written.synchronous=OFF") && run(sql, "BEGIN");
 
     for (size_t i = 0; i < sql->catalogue.count && good; i++)
-        good = copy_table(sql, &sql->catalogue.tables[i]) && index_table(sql, &sql->catalogue.tables[i]);
+        good = copy_table(sql, &sql->catalogue.tables[i], part) && index_table(sql, &sql->catalogue.tables[i]);
     good = good && copy_views(sql) && run(sql, "COMMIT") && run(sql, "DETACH written");
     return good ? 0 : fv_sql_fail(sql, path);
 }

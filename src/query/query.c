@@ -93,9 +93,9 @@ int fv_sql_print(struct fv_sql *sql, const struct fv_sql_asked *asked, FILE *out
     return -FV_ENOENT;
 }
 
-int fv_sql_write(struct fv_sql *sql, const char *path)
+int fv_sql_write(struct fv_sql *sql, const struct fv_timeline_choice *part, const char *path)
 {
-    (void)sql, (void)path;
+    (void)sql, (void)part, (void)path;
     return -FV_ENOENT;
 }
 #endif

@@ -39,7 +39,8 @@ struct fv_sql_asked {
  * limit; both it has said. -FV_EIO: errno tells. */
 int fv_sql_print(struct fv_sql *sql, const struct fv_sql_asked *asked, FILE *out);
 
-/* Writes all tables, views and what describes them to a new database at `path`. Has logged when it fails. */
-int fv_sql_write(struct fv_sql *sql, const char *path);
+/* Writes all tables, views and what describes them to a new database at `path`; of a trace a part. Has logged when it
+ * fails. */
+int fv_sql_write(struct fv_sql *sql, const struct fv_timeline_choice *part, const char *path);
 
 #endif

@@ -87,7 +87,7 @@ enum uuid_kind { UUID_PROCESS = 1, UUID_THREAD, UUID_WAITING, UUID_SERIES, UUID_
 
 struct perfetto {
     const struct fv_timeline_file *t;
-    uint64_t from, to;
+    const struct fv_timeline_choice *part;
     struct fv_protobuf b;
     struct fv_gzip z;
     uint64_t packets, flows;
@@ -158,6 +158,11 @@ static void annotate(struct perfetto *p, unsigned what, uint32_t form, uint64_t 
 }
 
 /* ---- who is there ---- */
+
+static bool is_shown(const struct perfetto *p, uint32_t row)
+{
+    return row < p->t->header->rows.count && fv_timeline_choice_has(p->part, &p->t->rows[row]);
+}
 
 static char *name_of_row(const struct fv_timeline_file *t, uint32_t row, char *out, size_t bytes)
 {
@@ -376,7 +381,7 @@ static void put_wait(struct perfetto *p, uint32_t row, const struct fv_timeline_
     annotate(p, AN_WAITED, ANNOTATION_UNSIGNED, s->wait_ns);
     fv_protobuf_end(&p->b, event);
     end_packet(p);
-    if (has_cause) {
+    if (is_shown(p, s->cause)) {
         p->flows++;
         put_instant(p, &(struct instant){ track, s->begin_ns + ns, 0, p->flows, WAITING, "goes on" });
         snprintf(text, sizeof(text), "%s waits for it", name_of_row(p->t, row, of, sizeof(of)));
@@ -398,7 +403,7 @@ static void put_row(struct perfetto *p, uint32_t row, struct fv_timeline_gatheri
     uint64_t *ends = NULL, waits = 0;
     size_t depth = 0, room = 0;
 
-    fv_timeline_gather(p->t, row, p->from, p->to, g);
+    fv_timeline_gather(p->t, row, p->part->from_ns, p->part->to_ns, g);
     for (size_t i = 0; i < g->count; i++) {
         const struct fv_timeline_seen *s = &g->items[i];
         uint64_t end = s->begin_ns + s->ns;
@@ -443,9 +448,12 @@ static void put_message(void *context, const struct fv_timeline_message *m)
 
     if (m->from >= rows || m->to >= rows)
         return;
-    p->flows++;
-    put_side(p, m, p->flows, true);
-    put_side(p, m, p->flows, false);
+    const bool is_sent = is_shown(p, m->from), is_received = is_shown(p, m->to);
+    const uint64_t flow = is_sent && is_received ? ++p->flows : 0;
+    if (is_sent)
+        put_side(p, m, flow, true);
+    if (is_received)
+        put_side(p, m, flow, false);
 }
 
 static void put_value(struct perfetto *p, uint32_t series, uint64_t ns, double value)
@@ -478,7 +486,7 @@ static void put_series(struct perfetto *p, uint32_t index)
     for (uint64_t i = s->is_rate; i < s->count; i++) { /* a rate is of the time before its point */
         const uint64_t ns = points[i - s->is_rate].ns;
 
-        if (ns >= p->from && ns < p->to && isfinite(points[i].value))
+        if (ns >= p->part->from_ns && ns < p->part->to_ns && isfinite(points[i].value))
             put_value(p, index, ns, points[i].value);
     }
 }
@@ -488,7 +496,7 @@ static void put_labels(struct perfetto *p)
     for (uint64_t i = 0; i < p->t->header->labels.count; i++) {
         const struct fv_timeline_label *l = &p->t->labels[i];
 
-        if (l->ns >= p->from && l->ns < p->to && l->row < p->t->header->rows.count)
+        if (l->ns >= p->part->from_ns && l->ns < p->part->to_ns && is_shown(p, l->row))
             put_instant(
                 p, &(struct instant){ uuid(UUID_THREAD, l->row), l->ns, 0, 0, LABEL, fv_timeline_text(p->t, l->text) });
     }
@@ -504,7 +512,7 @@ static void put_critical(struct perfetto *p)
     for (uint64_t i = 0; i < p->t->header->critical.count; i++) {
         const struct fv_timeline_stretch *s = &p->t->critical[i];
 
-        if (s->begin_ns >= p->to || s->end_ns <= p->from || s->row >= p->t->header->rows.count)
+        if (s->begin_ns >= p->part->to_ns || s->end_ns <= p->part->from_ns || !is_shown(p, s->row))
             continue;
         begin_packet(p);
         fv_protobuf_unsigned(&p->b, PACKET_TIMESTAMP, s->begin_ns);
@@ -516,34 +524,48 @@ static void put_critical(struct perfetto *p)
     }
 }
 
+/* A process stands before its first thread that is shown. */
+static void put_tracks(struct perfetto *p)
+{
+    uint32_t last = FV_TIMELINE_NONE;
+
+    for (uint32_t row = 0; row < p->t->header->rows.count; row++) {
+        const uint32_t process = process_of(p->t, row);
+
+        if (!is_shown(p, row))
+            continue;
+        if (process != last)
+            put_process(p, process);
+        last = process;
+        put_thread(p, row);
+    }
+}
+
 static void put_all(struct perfetto *p)
 {
     const struct fv_timeline_header *h = p->t->header;
     struct fv_timeline_gathering g = { .has_all = true };
 
     put_words(p);
-    for (uint32_t row = 0; row < h->rows.count; row++) {
-        if (process_of(p->t, row) == row)
-            put_process(p, row);
-        put_thread(p, row);
-    }
+    put_tracks(p);
     for (uint32_t row = 0; row < h->rows.count; row++)
-        put_row(p, row, &g);
+        if (is_shown(p, row))
+            put_row(p, row, &g);
     free(g.items);
-    fv_timeline_messages(p->t, p->from, p->to, put_message, p);
+    fv_timeline_messages(p->t, p->part->from_ns, p->part->to_ns, put_message, p);
     for (uint32_t i = 0; i < h->series.count; i++)
-        put_series(p, i);
+        if (p->t->series[i].row >= h->rows.count || is_shown(p, p->t->series[i].row))
+            put_series(p, i);
     put_labels(p);
     put_critical(p);
 }
 
-int fv_timeline_perfetto(const struct fv_timeline_file *t, uint64_t from, uint64_t to, FILE *out)
+int fv_timeline_perfetto(const struct fv_timeline_file *t, const struct fv_timeline_choice *part, FILE *out)
 {
     struct perfetto *p = fv_xcalloc(1, sizeof(*p));
 
     p->t = t;
-    p->from = from;
-    p->to = to;
+    p->part = part;
     p->has_name = fv_xcalloc(t->header->regions.count + 1, sizeof(*p->has_name));
     p->has_path = fv_xcalloc(t->header->contexts.count + 1, sizeof(*p->has_path));
     fv_gzip_open(&p->z, out);

@@ -8,8 +8,7 @@
 
 #include <stdio.h>
 
-/* Ranks are processes, threads are threads; waiting has a track of its own below its thread. What has a part of
- * [from, to) is whole. -FV_EIO: errno tells. */
-int fv_timeline_perfetto(const struct fv_timeline_file *timeline, uint64_t from, uint64_t to, FILE *out);
+/* Ranks are processes, threads are threads; waiting has a track of its own below its thread. -FV_EIO: errno tells. */
+int fv_timeline_perfetto(const struct fv_timeline_file *timeline, const struct fv_timeline_choice *part, FILE *out);
 
 #endif

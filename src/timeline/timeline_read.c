@@ -367,3 +367,9 @@ uint64_t fv_timeline_message_count(const struct fv_timeline_file *t, uint64_t fr
     end_unpacked(&u);
     return count;
 }
+
+bool fv_timeline_choice_has(const struct fv_timeline_choice *part, const struct fv_timeline_row *row)
+{
+    return (!part->ranks || fv_spans_have(part->ranks, row->rank)) &&
+           (!part->threads || fv_spans_have(part->threads, row->thread));
+}

@@ -5,6 +5,7 @@
 #define FV_TIMELINE_READ_H
 
 #include "timeline/timeline.h"
+#include "tool/spans.h"
 
 #include <stddef.h>
 
@@ -31,6 +32,13 @@ void fv_timeline_close(struct fv_timeline_file *timeline);
 
 /* "" where it is damaged. */
 const char *fv_timeline_text(const struct fv_timeline_file *timeline, uint32_t string);
+
+/* What is taken out of a timeline: what has a part of [from_ns, to_ns), whole; of these rows. */
+struct fv_timeline_choice {
+    uint64_t from_ns, to_ns;
+    const struct fv_spans *ranks, *threads; /* NULL, or without a text: all */
+};
+bool fv_timeline_choice_has(const struct fv_timeline_choice *part, const struct fv_timeline_row *row);
 
 /* What rows have of a stretch of time, in parts of 255: of several rows the mean. */
 struct fv_timeline_tile {

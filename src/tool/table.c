@@ -120,6 +120,7 @@ void fv_table_release(struct fv_table *t)
 {
     free(t->cells);
     free(t->colors);
+    free(t->cell_colors);
     free(t->remarks);
     fv_arena_release(&t->arena);
     *t = (struct fv_table){ 0 };
@@ -129,11 +130,19 @@ void fv_table_row(struct fv_table *t, enum fv_color color)
 {
     FV_GROW(t->cells, t->room, (t->rows + 1) * t->column_count);
     FV_GROW(t->colors, t->color_room, t->rows + 1);
-    for (size_t i = 0; i < t->column_count; i++)
+    FV_GROW(t->cell_colors, t->cell_color_room, (t->rows + 1) * t->column_count);
+    for (size_t i = 0; i < t->column_count; i++) {
         t->cells[t->rows * t->column_count + i] = "";
+        t->cell_colors[t->rows * t->column_count + i] = FV_PLAIN;
+    }
     FV_GROW(t->remarks, t->remark_room, t->rows + 1);
     t->remarks[t->rows] = NULL;
     t->colors[t->rows++] = color;
+}
+
+void fv_table_color(struct fv_table *t, size_t column, enum fv_color color)
+{
+    t->cell_colors[(t->rows - 1) * t->column_count + column] = (uint8_t)color;
 }
 
 void fv_table_set(struct fv_table *t, size_t column, const char *format, ...)
@@ -255,9 +264,12 @@ static void print_row(const struct fv_table *t, const struct fv_page *p, const s
     for (size_t c = 0; c < t->column_count; c++) {
         if (!widths[c])
             continue;
-        fprintf(p->out, "%*s", GAP, "");
+        const enum fv_color color = row == SIZE_MAX ? FV_PLAIN : t->cell_colors[row * t->column_count + c];
+        fprintf(p->out, "%*s%s", GAP, "", fv_page_on(p, color));
         print_cell(p, &t->columns[c], row == SIZE_MAX ? t->columns[c].title : t->cells[row * t->column_count + c],
                    widths[c], middle[c], c == last);
+        if (color != FV_PLAIN)
+            fprintf(p->out, "%s%s", fv_page_off(p), fv_page_on(p, t->colors[row]));
     }
     fprintf(p->out, "%s\n", fv_page_off(p));
 }

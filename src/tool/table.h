@@ -50,8 +50,9 @@ struct fv_table {
     size_t column_count;
     char **cells;
     enum fv_color *colors; /* of rows */
+    uint8_t *cell_colors;  /* as `cells`: of cells, in place of their row's; FV_PLAIN: the row's */
     const char **remarks;  /* of rows: words in place of cells; NULL */
-    size_t rows, room, color_room, remark_room;
+    size_t rows, room, color_room, cell_color_room, remark_room;
     bool keeps_empty; /* columns are shown although nothing stands in them */
     struct fv_arena arena;
 };
@@ -59,6 +60,7 @@ void fv_table_init(struct fv_table *table, const struct fv_column *columns, size
 /* A new row; cells are set by fv_table_set() in any order and are empty before. */
 void fv_table_row(struct fv_table *table, enum fv_color color);
 void fv_table_set(struct fv_table *table, size_t column, const char *format, ...) FV_PRINTF(3, 4);
+void fv_table_color(struct fv_table *table, size_t column, enum fv_color color); /* of one cell of the last row */
 /* Words that belong to the row above, as wide as the page. */
 void fv_table_remark(struct fv_table *table, const char *text);
 void fv_table_print(const struct fv_table *table, const struct fv_page *page);

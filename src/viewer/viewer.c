@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See viewer.h. */
 #include "viewer/viewer.h"
+#include "timeline/perfetto.h"
 #include "viewer/answer.h"
 #include "viewer/bookmarks.h"
 
@@ -265,6 +266,27 @@ static enum MHD_Result answer_path(void *context, struct MHD_Connection *connect
     return end_answer(v, connection, a);
 }
 
+/* ---- for another viewer ---- */
+
+static enum MHD_Result answer_perfetto(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    const struct shown *v = shown_of(context, connection);
+    const struct window w = window_of(v, connection);
+    const struct fv_timeline_choice part = { .from_ns = (uint64_t)w.from, .to_ns = (uint64_t)w.to };
+    char *file = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&file, &bytes);
+    const int err = out ? fv_timeline_perfetto(v->timeline, &part, out) : -FV_EIO;
+
+    (void)r;
+    if (out && !fclose(out) && !err)
+        return fv_web_queue(v->site, connection, MHD_HTTP_OK,
+                            fv_http.MHD_create_response_from_buffer(bytes, file, MHD_RESPMEM_MUST_FREE),
+                            "application/octet-stream");
+    free(file);
+    return fv_web_say(v->site, connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "there is no memory for it\n");
+}
+
 /* ---- the server ---- */
 
 static const struct fv_web_route routes[] = {
@@ -284,6 +306,7 @@ static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_GET, "/slices", answer_slices },
     { MHD_HTTP_METHOD_GET, "/messages", answer_messages },
     { MHD_HTTP_METHOD_GET, "/path", answer_path },
+    { MHD_HTTP_METHOD_GET, "/perfetto", answer_perfetto },
     { MHD_HTTP_METHOD_GET, "/sums", fv_viewer_sums },
     { MHD_HTTP_METHOD_GET, "/shares", fv_viewer_shares },
     { MHD_HTTP_METHOD_GET, "/tree", fv_viewer_tree },

@@ -18,6 +18,7 @@
  *     GET /series        JSON: what has values along time: sensors, counters, metrics
  *     GET /values        from, to, count, series ("3,17"): struct fv_timeline_value of each series and stretch
  *     GET /path          context: JSON: its functions, innermost first
+ *     GET /perfetto      from, to: that stretch for another viewer (timeline/perfetto.h)
  *
  * Of from, to, first, rows (timeline/timeline_stats.h), or `only` ("0-3,7") in place of these, JSON:
  *

@@ -29,6 +29,10 @@ void fv_json_value(struct fv_json *json, const char *key, const struct fv_value 
 /* The JSON Schema (draft 2020-12) of an object with `schema` and the set's keys. -FV_EIO: errno tells. */
 int fv_json_schema(const char *schema, const char *title, const struct fv_relation *const *set, FILE *out);
 
+/* An object of the set's tables, or of one, as --table has them: {NAME: {"description", "columns": {KEY: the JSON
+ * Schema of its values}}}. -FV_EIO: errno tells. */
+int fv_json_tables(const char *table, const struct fv_relation *const *set, FILE *out);
+
 struct fv_csv;
 void fv_csv_values(struct fv_csv *csv, const struct fv_value *values, size_t count);
 /* One file for each relation that has a name: NAME.csv in the directory, which is made. Those of which

@@ -35,6 +35,7 @@ void fv_sheet_init(struct fv_sheet *s, const struct fv_page *page, const struct 
     };
     fv_flat_init(&s->flat, r);
     s->share = r->share ? fv_flat_find(&s->flat, r->share, strlen(r->share)) : SIZE_MAX;
+    s->marked = fv_flat_find(&s->flat, "marked", strlen("marked"));
     uint8_t *weights = fv_xcalloc(s->flat.count + 1, sizeof(*weights));
     s->shown = fv_xcalloc(s->flat.count + 1, sizeof(*s->shown));
     s->columns = fv_xcalloc(s->flat.count + 1, sizeof(*s->columns));
@@ -178,6 +179,32 @@ static void set(struct fv_sheet *s, size_t column, const struct fv_value *v)
         fv_table_set(&s->table, column, "%s%s", v->estimate && !is_zero(v) ? "~" : "", words_of(s, c, v, text));
 }
 
+void fv_sheet_mark(struct fv_sheet *s, const char *key, size_t bytes)
+{
+    const size_t at = fv_flat_find(&s->flat, key, bytes);
+
+    for (size_t i = 0; i < s->table.column_count; i++)
+        if (s->shown[i] == at)
+            fv_table_color(&s->table, i, FV_YELLOW);
+}
+
+/* The cells that the row names, "l1_s ipc", and why. */
+static void mark_cells(struct fv_sheet *s, const struct fv_flat_row *at)
+{
+    struct fv_value v = s->marked == SIZE_MAX ? (struct fv_value){ .null = true }
+                                              : fv_flat_read(&s->flat.items[s->marked], s->subject, at);
+
+    if (v.null)
+        return;
+    for (const char *key = v.text; *key; key += strspn(key, " ")) {
+        const size_t bytes = strcspn(key, " ");
+
+        fv_sheet_mark(s, key, bytes);
+        key += bytes;
+    }
+    fv_sheet_mark(s, "mark", strlen("mark"));
+}
+
 void fv_sheet_add_values(struct fv_sheet *s, const struct fv_value *values, enum fv_color color)
 {
     fv_table_row(&s->table, color);
@@ -217,6 +244,7 @@ void fv_sheet_put(struct fv_sheet *s, const void *parent, const void *row, enum 
 
         set(s, i, &v);
     }
+    mark_cells(s, &at);
 }
 
 bool fv_sheet_add(struct fv_sheet *s, const void *parent, const void *row, enum fv_color color)

@@ -17,6 +17,7 @@ struct fv_sheet {
     struct fv_table table;
     struct fv_string text; /* of the cell that is being filled */
     size_t share;          /* in flat: what --threshold is compared with; SIZE_MAX: nothing */
+    size_t marked;         /* in flat: keys of the columns whose cells stand out (column "marked"); SIZE_MAX: nothing */
     size_t top;            /* at most so many rows are shown; the page's, unless it is changed before the first */
     double least;          /* rows with a smaller share are left out; the page's threshold, likewise */
     size_t shown_rows, all_rows;
@@ -40,6 +41,8 @@ void fv_sheet_put(struct fv_sheet *sheet, const void *parent, const void *row, e
 bool fv_sheet_add(struct fv_sheet *sheet, const void *parent, const void *row, enum fv_color color);
 /* The same of values that were read before, one for each column. */
 void fv_sheet_add_values(struct fv_sheet *sheet, const struct fv_value *values, enum fv_color color);
+/* A cell of the last row stands out, if its column is shown. `bytes` of its key. */
+void fv_sheet_mark(struct fv_sheet *sheet, const char *key, size_t bytes);
 /* Words that belong to the row above, as wide as the page. */
 void fv_sheet_remark(struct fv_sheet *sheet, const char *text);
 /* Nothing, if there are no rows. */

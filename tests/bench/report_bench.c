@@ -1,6 +1,6 @@
-/* How long a report takes: 64 ranks with 10,000 call paths each (or as the arguments say), made in a
- * temporary directory, then read, unified and written as JSON and text to /dev/null; with the memory that took. Symbols are not
- * looked up: there is no program. Prints seconds; no test gates on them. */
+/* How long a report takes: 64 ranks with 10,000 call paths each (or as the arguments say; with samples of as many threads),
+ * made in a temporary directory, then read, unified and written as JSON and text to /dev/null; with the memory that took.
+ * Symbols are not looked up: there is no program. Prints seconds; no test gates on them. */
 #include "base/experiment.h"
 #include "views/views.h"
 #include "tests/unit/fvr_builder.h"
@@ -21,8 +21,32 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+#define MEASURED 20 /* functions of a thread whose calls were measured, ... */
+#define CALLS    30 /* ... each so many */
+
+/* Samples of a thread at paths of its own tree, and calls of functions. */
+static void make_samples(struct fvr *f, uint32_t thread, int rank, uint32_t paths)
+{
+    uint64_t ns[CALLS];
+    uint32_t parent = 0;
+
+    fvr_sampler(f, thread, 100, 1000000 * (uint64_t)paths);
+    for (uint32_t i = 0; i < 6; i++)
+        parent = fvr_sample_path(f, thread, parent, 1, 0x100000 + i);
+    for (uint32_t i = 0; i < CALLS; i++)
+        ns[i] = 1000 * (1 + (i * 7919 + thread + (uint32_t)rank) % CALLS);
+    for (uint32_t i = 0; i < paths; i++) {
+        const uint32_t k = (i * 7919 + thread * 17 + (uint32_t)rank * 31) % paths;
+        const uint32_t leaf = fvr_sample_path(f, thread, parent, 1, 0x200000 + 16 * k);
+
+        fvr_cost(f, thread, leaf, 1 + k % 50, k % 3);
+        if (i < MEASURED)
+            fvr_instances(f, thread, leaf, ns, CALLS, CALLS, NULL);
+    }
+}
+
 /* Paths of depth 8 that share their outer frames, in another order on each rank. */
-static void make_rank(struct fvr *f, int rank, int ranks, uint32_t paths)
+static void make_rank(struct fvr *f, int rank, int ranks, uint32_t paths, uint32_t threads, uint32_t sampled)
 {
     const uint64_t ticks[] = { 1000 + (uint64_t)rank, 3000, 5000 };
     uint32_t parent = 0;
@@ -45,9 +69,14 @@ static void make_rank(struct fvr *f, int rank, int ranks, uint32_t paths)
             fvr_collective(f, 0, cell, k / 2, 0, 1000000000 + k * 10000ull + (uint64_t)rank,
                            1000000000 + k * 10000ull + 1000);
     }
+    for (uint32_t thread = 0; thread < threads; thread++) {
+        if (thread)
+            fvr_thread(f, thread, false, 0, 0, NULL);
+        make_samples(f, thread, rank, sampled);
+    }
 }
 
-static bool make_all(const char *directory, int ranks, uint32_t paths)
+static bool make_all(const char *directory, int ranks, uint32_t paths, uint32_t threads, uint32_t sampled)
 {
     int folder = open(directory, O_RDONLY | O_DIRECTORY);
     char name[48];
@@ -55,7 +84,7 @@ static bool make_all(const char *directory, int ranks, uint32_t paths)
 
     for (int i = 0; i < ranks; i++) {
         close(fv_experiment_rank_folder(folder, i, ranks));
-        make_rank(&f, i, ranks, paths);
+        make_rank(&f, i, ranks, paths, threads, sampled);
         fv_experiment_rank_file(name, i, ranks);
         fvr_write(&f, directory, name);
         fvr_release(&f);
@@ -96,19 +125,21 @@ static int show(const char *directory)
     return 0;
 }
 
-/* report_bench [RANKS PATHS [DIRECTORY]]: makes the rank files in DIRECTORY and leaves them there, to be measured as
- * often as one likes by any fvmpi: /usr/bin/time -v fvmpi report DIRECTORY --no-symbols --json /dev/null */
+/* report_bench [RANKS PATHS [DIRECTORY [THREADS SAMPLED]]]: makes the rank files in DIRECTORY and leaves them there, to be
+ * measured as often as one likes by any fvmpi: /usr/bin/time -v fvmpi report DIRECTORY --no-symbols --json /dev/null. With
+ * THREADS each rank has so many, with samples at so many paths each, and measured calls. */
 int main(int argc, char **argv)
 {
     int ranks = argc > 1 ? atoi(argv[1]) : 64;
     uint32_t paths = argc > 2 ? (uint32_t)atoi(argv[2]) : 10000;
+    const uint32_t threads = argc > 5 ? (uint32_t)atoi(argv[4]) : 0, sampled = argc > 5 ? (uint32_t)atoi(argv[5]) : 0;
     char directory[] = "/tmp/fvmpi-bench-XXXXXX", command[64];
 
     if (ranks < 1 || paths < 1)
         return 1;
     if (argc > 3)
-        return mkdir(argv[3], 0777) || !make_all(argv[3], ranks, paths);
-    if (!mkdtemp(directory) || !make_all(directory, ranks, paths))
+        return mkdir(argv[3], 0777) || !make_all(argv[3], ranks, paths, threads, sampled);
+    if (!mkdtemp(directory) || !make_all(directory, ranks, paths, 0, 0))
         return 1;
     printf("report of %d ranks x %u call paths\n", ranks, paths);
     int status = show(directory);

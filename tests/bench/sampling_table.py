@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What --sample costs packaged programs:   sampling_table.py BUILD LAMMPS-SCRIPT HPCC-INPUT [RESULT.json]
+"""What --sample costs 17 programs, as a table of Markdown:   sampling_table.py BUILD LAMMPS-SCRIPT HPCC-INPUT [RESULT.json]
 
 As FVSampler's Table 2: wall time of each program as it is, under `fvmpi run --sample=off`, and under `fvmpi run
 --sample=RATE`, alternating; medians, the ratio of the last to the first, and between which ratios the middle half of
 the pairs lies. So what recording costs is told apart from sampling; and what each run pays once, for its start and end,
 by a program that does nothing. `fvmpi run -q` computes no report. FVMPI_BENCH_PAIRS pairs (7), FVMPI_BENCH_RATE samples
-a second of each thread (100), FVMPI_BENCH_SCALE times as much work (1)."""
+a second of each thread (100), FVMPI_BENCH_SCALE times as much work (1), FVMPI_BENCH_PROGRAMS=NAME,NAME: these alone."""
 import json
 import os
 import random
@@ -18,6 +18,7 @@ import tempfile
 import time
 
 BUILD, SCRIPT, HPCC_INPUT = sys.argv[1:4]
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 FVMPI = os.path.join(BUILD, 'fvmpi')
 WORK = tempfile.mkdtemp(prefix='fvmpi-bench-')
 PAIRS = int(os.environ.get('FVMPI_BENCH_PAIRS', '7'))
@@ -77,6 +78,31 @@ def nothing():
     return ['true']
 
 
+def archive():
+    return ['xz', '-k', '-f', '-T2', '-3', '--block-size=2MiB', data('text', 40)]
+
+
+def ours(source, *words, compiler='cc'):
+    """A program of the sources, compiled once. The last of its words, if there are any, is how much it does."""
+
+    def command():
+        program = os.path.join(WORK, os.path.basename(source).replace('.', '-'))
+        if not os.path.exists(program):
+            flags = ['-pthread', '-lm'] if compiler == 'cc' else ['-lm']
+            subprocess.run([compiler, '-O2', os.path.join(SOURCE, source), '-o', program, *flags], check=True)
+        return [program, *words[:-1], *(str(int(int(word) * SCALE)) for word in words[-1:])]
+
+    return command
+
+
+def kernel(kind, rounds):
+    return ('kernel ' + kind, 'cc', 'C', 'Pthreads', [], 1, ours('tests/bench/kernels.c', kind, '2', rounds))
+
+
+def ub(kind, locks):
+    return ('ub ' + kind, 'cc', 'C', 'Pthreads', [], 1, ours('share/examples/ub.c', kind, '2', '60', '200', locks))
+
+
 # name, program, languages, how it is parallel, launcher, threads, command
 PROGRAMS = [
     ('LAMMPS', 'lmp', 'C++', 'MPI', OPENMPI, 1, lammps),
@@ -84,6 +110,26 @@ PROGRAMS = [
     ('pbzip2', 'pbzip2', 'C++', 'Pthreads', [], 1, compress),
     ('par2', 'par2', 'C++', 'OpenMP', [], 2, recovery),
     ('Python', 'python3', 'C', '-', [], 1, python),
+    ('heat.c', 'mpicc.openmpi', 'C', 'MPI', OPENMPI, 1, ours('share/examples/heat.c', compiler='mpicc.openmpi')),
+    (
+        'heat.f90',
+        'mpifort.openmpi',
+        'Fortran',
+        'MPI',
+        OPENMPI,
+        1,
+        ours('share/examples/heat.f90', compiler='mpifort.openmpi'),
+    ),
+    ('xz', 'xz', 'C', 'Pthreads', [], 1, archive),
+    ub('tiny', '40000'),
+    ub('rnd', '40000'),
+    ub('seq', '40000'),
+    kernel('cluster', '6000'),
+    kernel('fluid', '3000'),
+    kernel('ocean', '20000'),
+    kernel('options', '1500'),
+    kernel('lattice', '300'),
+    kernel('sort', '300'),
     ('nothing', 'true', '-', '-', [], 1, nothing),
 ]
 
@@ -139,53 +185,46 @@ def row(name, language, model, launcher, threads, command):
     }
 
 
-def main():
-    rows = []
-    print(
-        '  {} samples/s of each thread, wall time, median of {} pairs; in brackets the middle half of the ratios of pairs'.format(
-            RATE, PAIRS
-        )
-    )
-    print(
-        '  {:<10} {:<8} {:<9} {:>10} {:>12} {:>10} {:>7}'.format(
-            'program', 'language', 'parallel', 'without', '--sample=off', '--sample', 'ratio'
-        )
-    )
-    for name, program, language, model, launcher, threads, command in PROGRAMS:
+HEAD = ('program', 'language', 'parallel by', 'without', '`--sample=off`', '`--sample`', 'ratio')
+
+
+def line(r):
+    launched = {'MPI': 'MPI, 2 ranks'}.get(r['parallel'], r['parallel'])
+    times = ['{:.2f} s'.format(r[key + '_median_s']) for key in ('without', 'recorded', 'sampled')]
+    ratio = '{:.2f} ({:.2f} to {:.2f})'.format(r['ratio'], r['ratio_low'], r['ratio_high'])
+    return '| {} |'.format(' | '.join([r['program'], r['language'], launched, *times, ratio]))
+
+
+def measured(programs):
+    for name, program, language, model, launcher, threads, command in programs:
         if not shutil.which(program):
-            print('  {:<10} not installed'.format(name))
+            print('{}: not installed'.format(name), file=sys.stderr)
             continue
         try:
-            r = row(name, language, model, launcher, threads, command)
-        except (RuntimeError, subprocess.TimeoutExpired) as why:
-            print('  {:<10} {}'.format(name, str(why).replace('\n', ' ')[:200]))
-            continue
+            yield row(name, language, model, launcher, threads, command)
+        except (RuntimeError, subprocess.SubprocessError) as why:
+            print('{}: {}'.format(name, str(why).replace('\n', ' ')[:200]), file=sys.stderr)
+
+
+def main():
+    wanted = os.environ.get('FVMPI_BENCH_PROGRAMS')
+    programs = [of for of in PROGRAMS if not wanted or of[0] in wanted.split(',')]
+    rows = []
+    print('{} samples/s of each thread, wall time, medians of {} pairs; in parentheses the middle half of the ratios of '
+          'pairs\n'.format(RATE, PAIRS))  # fmt: skip
+    print('| {} |\n{}|'.format(' | '.join(HEAD), '|---' * len(HEAD)))
+    for r in measured(programs):
         rows.append(r)
-        print(
-            '  {:<10} {:<8} {:<9} {:>8.2f} s {:>10.2f} s {:>8.2f} s {:>6.3f}x ({:.3f} .. {:.3f})'.format(
-                name,
-                language,
-                model,
-                r['without_median_s'],
-                r['recorded_median_s'],
-                r['sampled_median_s'],
-                r['ratio'],
-                r['ratio_low'],
-                r['ratio_high'],
-            ),
-            flush=True,
-        )
-    if rows:
-        print(
-            '  {:<10} {:<8} {:<9} {:>10} {:>12} {:>10} {:>6.3f}x   the paper, of 17 programs at 30/s: 1.06x'.format(
-                'median', '', '', '', '', '', statistics.median(r['ratio'] for r in rows if r['program'] != 'nothing')
-            )
-        )
+        print(line(r), flush=True)
+    ratios = [r['ratio'] for r in rows if r['program'] != 'nothing']
+    if ratios:
+        print('\nmedian of {} programs: {:.3f}, from {:.3f} to {:.3f}; the paper, of 17 programs at 30/s: 1.06, from 1.00 '
+              'to 1.12'.format(len(ratios), statistics.median(ratios), min(ratios), max(ratios)))  # fmt: skip
     if len(sys.argv) > 4:
         with open(sys.argv[4], 'w') as f:
             json.dump(rows, f, indent=1)
             f.write('\n')
-        print('  {}'.format(sys.argv[4]))
+        print(sys.argv[4])
 
 
 try:

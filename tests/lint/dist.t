@@ -13,7 +13,7 @@ SOURCE = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'build'))
 ASK = 'include Makefile\nask: ; @printf "%s\\n" $(DISTFILES) : $(tables) $(generated_by_table) $(pages) : $(made_by_tests)\n'
 # Where the build is in the source tree, it has more: what depends on the MPIs that are there.
-KINDS = re.compile(r'\.(am|c|cpp|css|f90|h|hpp|html|js|map|md|mjs|png|py|sh|t|tbl|toml|txt|typed|xz|[1-9])$')
+KINDS = re.compile(r'\.(am|c|cpp|css|f90|h|hpp|html|js|map|md|mjs|png|pyi?|ipynb|sh|t|tbl|toml|txt|typed|xz|[1-9])$')
 OF_DEBIAN_BUILD = re.compile(r'debian/(files|.*\.substvars|.*debhelper.*)$')
 OF_BUILD = re.compile(r'mpi-wrappers/(front-stubs\.h|(abi|mpich|openmpi)/)')
 RELEASE = {'AUTHORS', 'CITATION.cff', 'LICENSE', 'LICENSES', '.reuse/dep5', 'codemeta.json'}

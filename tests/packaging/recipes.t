@@ -70,10 +70,11 @@ def install(place):
             'prefix=/usr',
             'libdir=/usr/lib',
             'zshcompletionsdir=/usr/share/zsh/vendor-completions',
+            'bindingsdir=/usr/lib/python3/dist-packages/fvmpi',
         ]
     ).ended(0)
     return {
-        re.sub('^usr/lib/', 'usr/lib/' + TRIPLET + '/', os.path.relpath(os.path.join(at, name), place))
+        re.sub('^usr/lib/(?!python3/)', 'usr/lib/' + TRIPLET + '/', os.path.relpath(os.path.join(at, name), place))
         for at, _, names in os.walk(place)
         for name in names
         if not name.startswith('libfvmpi-abi')  # of a header of the tests
@@ -109,11 +110,11 @@ def commands():
     """Each document that installs Debian's packages installs all that those depend on."""
     named = re.findall(r'^Package: (.*)$', read('debian/control'), re.M)
     for name in ('README.md', 'share/doc/install.md', 'dev'):
-        globs = re.findall(r'/([a-z_*-]+\.deb)', read(name))
+        globs = re.findall(r'/([a-z0-9_*-]+\.deb)', read(name))
         taken = {p for p in named for g in globs if fnmatch.fnmatch(p + '_0_amd64.deb', g)}
         for package in re.split(r'\n\n', read('debian/control')):
             found = re.match(r'Package: (.*)', package)
-            needs = re.findall(r'(lib[a-z0-9-]*|fvmpi)(?= \(= )', package) if found and found[1] in taken else []
+            needs = re.findall(r'(lib[a-z0-9-]*|fvmpi)(?= \(>?= )', package) if found and found[1] in taken else []
             equal('{}: needs of {}'.format(name, found and found[1]), [p for p in needs if p not in taken], [])
         check(taken, 'no packages in {}', name)
 
@@ -151,6 +152,7 @@ def rpm(files):
     equal('packages', sorted(packages), sorted(['fvmpi'] + re.findall(r'^%package (.*)$', text, re.M)))
     removed = ' '.join(re.findall(r'^rm -f (.*)', text, re.M)).replace('%{buildroot}', '').split()
     files = {name.replace('vendor-completions', 'site-functions') for name in files}
+    files = {name.replace('lib/python3/dist-packages', 'share/fvmpi/python') for name in files}
     files |= set(re.findall(r"^echo '\.so .*' > %\{buildroot\}(\S+)", text, re.M))
     judge(files, packages, removed)
 

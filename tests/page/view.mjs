@@ -3,6 +3,7 @@
  * wrong is null, or words. Screenshots go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
+import zlib from "node:zlib";
 import { accessible, launch, look, same, watched } from "./browser.mjs";
 
 const [folder, address] = process.argv.slice(2);
@@ -274,7 +275,8 @@ async function taken(page) {
     await page.keyboard.press("Enter");
   };
   const svg = (await saved(page, command("picture as svg"))).toString(),
-    png = await saved(page, command("picture as png"));
+    png = await saved(page, command("picture as png")),
+    trace = await saved(page, command("window for perfetto"));
   await page.click("#tab-functions");
   await settled(page);
   const csv = (await saved(page, () => page.click("#panel-functions button:text-is('CSV')"))).toString();
@@ -288,6 +290,7 @@ async function taken(page) {
       ? null
       : "SVG: " + svg.slice(0, 300)) ||
     same("PNG", png.subarray(1, 4).toString(), "PNG") ||
+    same("Perfetto", zlib.gunzipSync(trace).includes("MPI_Recv"), true) ||
     (/^function,exclusive_ns,/.test(csv) && /^MPI_Recv,\d+,/m.test(csv) ? null : "CSV: " + csv.slice(0, 200))
   );
 }

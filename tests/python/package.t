@@ -34,10 +34,10 @@ HOSTILE = '<script>alert(1)</script>"\'&'
 STAND_IN = '''#!{python}
 import json, sys
 words = sys.argv[1:]
-if words == ['report', '--columns']:
-    print('Tables:\\n\\n  run      What a run is.\\n  a_name_that_is_longer_than_others\\n           In two\\n           lines: here.')
-elif '--columns' in words:
-    print('run: What it is.\\n  evil  [s] ' + {hostile!r})
+if words == ['report', '--columns', '--json', '-']:
+    evil = {{'type': 'number', 'description': {hostile!r}, 'unit': 's'}}
+    print(json.dumps({{'run': {{'description': 'What a run is.', 'columns': {{'evil': evil}}}},
+        'another': {{'description': 'In two lines: here.', 'columns': {{}}}}}}))
 elif '--brief' in words:
     finding = dict.fromkeys(('title', 'text', 'next', 'finding_id', 'evidence'), {hostile!r})
     finding.update(lost_s=1.0, lost_share=7.5)
@@ -419,8 +419,8 @@ def stand_in(tap):
             check('first 20 of 30 rows' in found.text, '{}', found.text)
             check(HOSTILE in [a.get('title') for _, a in found.found], 'meaning')
         with tap.test('tables are those of the command'):
-            equal('tables', list(run.tables), ['run', 'a_name_that_is_longer_than_others'])
-            equal('doc', run.a_name_that_is_longer_than_others.doc, 'In two lines: here.')
+            equal('tables', list(run.tables), ['run', 'another'])
+            equal('doc', run.another.doc, 'In two lines: here.')
             equal('column', (run.tables['run'].columns[0].unit, run.tables['run'].columns[0].doc), ('s', HOSTILE))
         with tap.test('errors as JSON; a command that says nothing'):
             why = refused(fvmpi.Error, lambda: run.query('SELECT'))
@@ -448,7 +448,7 @@ def builder():
 def wheel(tap, runs):
     sources = glob.glob(os.path.join(PACKAGE, 'fvmpi', '*.py'))
     with tap.test('sources are Python {}.{}'.format(*OLDEST)):
-        for name in sources:
+        for name in [*sources, os.path.join(PACKAGE, 'fvmpi', '_tables.pyi')]:
             with open(name) as f:
                 ast.parse(f.read(), name, feature_version=OLDEST)
     with tap.test('a wheel is built, installed and used without a network'):
@@ -462,7 +462,7 @@ def wheel(tap, runs):
         version = fvmpi_says('--version').split()[1]
         equal('name', os.path.basename(built), 'fvmpi-{}-py3-none-any.whl'.format(version))
         packed = {os.path.basename(n) for n in zipfile.ZipFile(built).namelist() if n.startswith('fvmpi/')}
-        equal('files', packed, {os.path.basename(n) for n in sources} | {'py.typed'})
+        equal('files', packed, {os.path.basename(n) for n in sources} | {'py.typed', '_tables.pyi'})
         harness.run([*pip, 'install', '--no-deps', '--no-index', '--target', place + '/there', built]).ended(0)
         code = 'import fvmpi, sys; print(fvmpi.__version__, len(fvmpi.open(sys.argv[1]).callsites), fvmpi.__file__)'
         used = harness.run(

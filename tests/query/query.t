@@ -245,6 +245,14 @@ def usage(tap, place):
         tables = said(place, 'query', '--tables').out
         columns = said(place, 'query', '--columns', 'callsites').out
         check(' callsites ' in tables and ' trace_calls ' in tables and ' wait_s ' in columns, '{}', columns)
+        for option, table in (('--tables', 'about_tables'), ('--examples', 'about_views')):
+            listed = json.loads(said(place, 'query', option, '--json').out)
+            equal(option, [tuple(row) for row in listed['rows']], ask(place, ['mpich'], 'SELECT * FROM ' + table))
+        listed = json.loads(said(place, 'query', '--columns', 'trace_calls', '--json').out)
+        described = ask(place, ['mpich'], "SELECT * FROM about_columns WHERE of_table = 'trace_calls'")
+        equal('columns', [tuple(row) for row in listed['rows']], described)
+        rows = said(place, 'query', '--columns', 'trace_calls', '--csv').out.splitlines()
+        equal('CSV', (rows[0].split(',')[:2], len(rows)), (['of_table', 'name'], len(described) + 1))
         examples = said(place, 'query', '--examples').out
         for statement in examples.split(';\n'):
             if statement.strip():
@@ -362,6 +370,31 @@ def stretches(tap, place, name):
         check('A>A<' in plan[0][3], 'no index: {}', plan)
 
 
+def chosen_part(place):
+    """A database of a stretch of the trace, and of two ranks."""
+    begin, end = (ask(place, ['mpich'], 'SELECT max(end_s) * {} FROM trace_calls'.format(f))[0][0] for f in (0.3, 0.6))
+    said(place, 'report', 'mpich', '--sqlite', 'part.db', '--from', repr(begin), '--to', repr(end), '--rank', '0,2')
+    database = sqlite3.connect(os.path.join(place, 'part.db'))
+    of = '(end_s > {0} AND begin_s < {1})'.format(begin, end)
+    for table, where in (
+        ('trace_calls', of + ' AND rank IN (0, 2)'),
+        ('trace_waits', of + ' AND rank IN (0, 2)'),
+        (
+            'trace_messages',
+            'received_s > {} AND sent_s < {} AND (from_rank IN (0, 2) OR to_rank IN (0, 2))'.format(begin, end),
+        ),
+        ('trace_critical_path', of + ' AND rank IN (0, 2)'),
+    ):
+        counted = 'SELECT count(*) FROM ' + table
+        (found,), ((wanted,),) = database.execute(counted).fetchone(), ask(
+            place, ['mpich'], counted + ' WHERE ' + where
+        )
+        equal(table, found, wanted)
+        check(found or 'calls' not in table, 'none')
+    equal('ranks', database.execute('SELECT rank FROM ranks').fetchall(), [(0,), (2,)])
+    database.close()
+
+
 def traces(tap, place):
     harness.needs_fvunify(tap)
     for name in ('mpich', 'states'):
@@ -375,6 +408,7 @@ def traces(tap, place):
                 ask(place, ['mpich'], 'SELECT count(*) FROM ' + table)[0][0],
             )
         database.close()
+        chosen_part(place)
         run = said(place, 'query', 'profile', 'SELECT count(*) FROM trace_calls', '--csv')
         equal('rows', run.out.split(), ['count(*)', '0'])
         check('has no trace' in run.err, '{}', run.err)

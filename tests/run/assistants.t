@@ -203,6 +203,12 @@ def protocol(tap, place, runs):
         check('mpi_functions' in client.text('tables') and 'cpu_s' in client.text('columns', table='ranks'), 'tables')
         check('Findings' in client.text('report', experiment='omp'), 'report')
         check(client.text('diff', a='openmpi', b='profile'), 'diff')
+        select = '-- by SQL\nSELECT rank, state FROM ranks WHERE rank = 1'
+        rows = json.loads(client.text('query', experiment='omp', select=select))
+        equal('SQL', (rows['columns'], rows['complete'], rows['rows'][0][0]), (['rank', 'state'], True, 1))
+        for wrong in ("ATTACH 'x' AS y", '--help', 'DELETE FROM ranks', 'SELECT nothing'):
+            said = client.tool('query', experiment='omp', select=wrong)['result']
+            check(said['isError'] and 'usage' not in said['content'][0]['text'], '{}: {}', wrong, said)
         refused = client.tool('explain', experiment='omp', finding='none')['result']
         equal(
             'a tool that fails says why',

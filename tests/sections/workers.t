@@ -297,6 +297,27 @@ def process(data):
     equal('marked', whole['marked'], 'backend_s memory_s')
 
 
+def colours(directory, data):
+    """On a terminal the cells that are marked stand out, with the reason, and no others of their row."""
+    report = [harness.FVMPI, 'report', '--width', '400', directory]
+    plain = harness.run(report, env={'TERM': 'xterm'}).ended(0).out
+    check('\033' not in plain, 'what is no terminal has colours')
+    text = harness.run([*report, '--color', 'always']).ended(0).out
+    block = lambda said: said[said.index('where the time of each thread went') :].split('\n\n')[0]  # noqa: E731
+    equal('the same words', block(re.sub('\033\\[[0-9]*m', '', text)), block(plain))
+    rows = [line for line in block(text).splitlines() if re.search(r'(^|m) +sheet +0 +\d ', line)]
+    of = section(data, 'sheet')['sheet']
+    equal('rows', len(rows), len(of))
+    for line in rows:
+        cells = re.findall('\033\\[33m *(.*?)\033\\[0m', line)
+        if 'half of the slots' in line:
+            check(len(cells) == 2 and re.match(r'[0-9.]+ [mu]?s$', cells[0]), 'not time and reason: {!r}', line)
+            check(cells[1].startswith('half of the slots'), 'not the reason: {!r}', line)
+        else:
+            equal('cells', cells, [])
+    equal('marked', sum('\033[33m' in line for line in rows), sum(row['marked'] is not None for row in of))
+
+
 def levels(data):
     for row in section(data, 'sheet')['sheet']:
         parts = [row[key] or 0 for key in row if key.endswith('_s') and key != 'time_s']
@@ -392,6 +413,7 @@ def main():
         check(re.search(r'^Sheets of sections  ', text, re.M), 'text: {}', text)
         check(re.search(r'^Sheets of sections by process', text, re.M), 'text: {}', text)
         process(data)
+        colours(run.directory, data)
         table = harness.run(
             [harness.FVMPI, 'report', '--table', 'section_sheet_processes', '--csv', '-', run.directory]
         )

@@ -1,7 +1,8 @@
 /* Histograms of durations, and what is made of them: every duration has one bucket, and an estimated percentile lies in
- * the bucket of the true one. */
+ * the bucket of the true one. And that work on many items is done, by several threads, once for each. */
 #include "base/histogram.h"
 #include "tool/distribution.h"
+#include "tool/parallel.h"
 #include "unit.h"
 
 static void every_duration_has_a_bucket(void **state)
@@ -112,6 +113,26 @@ static void alike_clocks(void **state)
     fv_distribution_release(&of);
 }
 
+static void count_item(void *done, size_t item)
+{
+    ((unsigned *)done)[item]++;
+}
+
+static void each_item_once(void **state)
+{
+    static unsigned done[5000];
+    (void)state;
+
+    fv_parallel(0, count_item, done);
+    assert_int_equal(done[0], 0);
+    for (size_t count = 1; count <= 5000; count += 1250) {
+        memset(done, 0, sizeof(done));
+        fv_parallel(count, count_item, done);
+        for (size_t i = 0; i < 5000; i++)
+            assert_int_equal(done[i], i < count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +140,7 @@ int main(void)
         cmocka_unit_test(percentiles),
         cmocka_unit_test(equal_ones),
         cmocka_unit_test(alike_clocks),
+        cmocka_unit_test(each_item_once),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

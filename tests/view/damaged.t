@@ -113,7 +113,17 @@ def index(tap, anchor, file):
                 with open(file, 'r+b') as f:
                     f.write(good[:at] + value + good[at + 8 :])
                 server = Server(anchor)
-                for path in ('about', 'sums', 'rows', 'messages', 'labels', 'series', 'critical', 'traffic'):
+                for path in (
+                    'about',
+                    'sums',
+                    'rows',
+                    'messages',
+                    'labels',
+                    'series',
+                    'critical',
+                    'traffic',
+                    'perfetto',
+                ):
                     equal('{} {} {}'.format(at, value, path), server.ask(path, rows=4)[0], 200)
                 equal('ended', server.stop().rc, 0)
     for name, make in (('a FIFO', os.mkfifo), ('a directory', os.mkdir)):

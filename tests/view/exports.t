@@ -122,9 +122,9 @@ class Trace:
         return [uuid for _, uuid in sorted(tracks.items())]
 
 
-def perfetto(path):
+def perfetto(path, *options):
     out = os.path.join(harness.scratch('perfetto'), 'trace')
-    harness.run([harness.FVMPI, 'report', path, '--perfetto', out]).ended(0)
+    harness.run([harness.FVMPI, 'report', path, '--perfetto', out, *options]).ended(0)
     return Trace(decoded(out, 'perfetto.proto', 'Trace')['packet'])
 
 
@@ -166,6 +166,27 @@ def of_archives(tap):
         same_events(tap, name, anchor, perfetto(anchor))
 
 
+def parts(trace, directory):
+    """What has a part of the stretch is whole, as in all of the trace; and ranks that were chosen are alone."""
+    rows = [row[:3] for uuid in trace.threads() for row in trace.slices()[uuid]]
+    moments = sorted(row[0] for row in rows)
+    begin, end = moments[len(moments) // 3], moments[len(moments) // 2]
+    stretch = ['--from', '{:.9f}'.format(begin / 1e9), '--to', '{:.9f}'.format(end / 1e9)]
+    part = perfetto(directory, *stretch)
+    found = [row[:3] for uuid in part.threads() for row in part.slices().get(uuid, [])]
+    equal('slices', sorted(found), sorted(row for row in rows if row[0] < end and row[1] > begin))
+    check(0 < len(found) < len(rows), '{} of {}', len(found), len(rows))
+    flows(part)
+    ranks = perfetto(directory, '--rank', '1-2')
+    equal('processes', sorted(one(t['process'][0], 'pid') for t in ranks.tracks.values() if 'process' in t), ['2', '3'])
+    known = {one(t, 'uuid') for t in ranks.tracks.values()}
+    equal('strangers', {one(e, 'track_uuid') for _, e in ranks.events} - known, set())
+    equal('slices', ranks.slices()[ranks.threads()[0]], trace.slices()[trace.threads()[1]])
+    for options in (['--from', '2', '--to', '1'], ['--from', 'x'], ['--to', '-1']):
+        harness.run([harness.FVMPI, 'report', directory, '--perfetto', '-', *options]).ended(2)
+    harness.run([harness.FVMPI, 'report', directory, '--from', '1']).ended(2)
+
+
 def of_a_run(tap, mpi):
     options = ['--trace', '--memory', '--sample=off', '--section-cpu=0', '-q']
     run = mpi.profile(mpi.build('waitpaths.c'), 4, ['paths'], options).ended(0)
@@ -184,6 +205,8 @@ def of_a_run(tap, mpi):
         led = [f for f in flows(trace) if trace.category(f[0][1]) == 'waiting']
         equal('flows', len(led), len([s for s in called if 'waited for' in s[4]]))
         check(any('main' in s[4].get('called by', '') for s in called), '{}', called[:3])
+    with tap.test('{}: a part of the trace: a stretch, ranks'.format(mpi)):
+        parts(trace, run.directory)
     with tap.test('{}: values along time'.format(mpi)):
         counters = {one(event, 'track_uuid') for _, event in trace.of(COUNTER)}
         check(counters, 'none')

@@ -3,6 +3,7 @@
 """fvmpi view: what its server says of stretches of time, against the events of the archive as otf2-print tells them;
 tiles against slices; the cache; who may ask; the page in a browser."""
 import array
+import gzip
 import json
 import os
 import random
@@ -124,6 +125,15 @@ def archive(tap, name, anchor):
             pyramid(server, about, exact, begin, end, 16)
         regions, _, _ = tiles_of(server, '0-{}'.format(len(exact) - 1), 1)
         check(regions[0] < len(names), '{}', regions[0])
+    with tap.test(name + ': a window for Perfetto is what report writes of that stretch'):
+        begin, end = (about['span_ns'] * part // 8 for part in (2, 3))
+        out = os.path.join(harness.scratch('perfetto'), 'part')
+        stretch = ['--from', '{:.9f}'.format(begin / 1e9), '--to', '{:.9f}'.format(end / 1e9)]
+        harness.run([harness.FVMPI, 'report', anchor, '--perfetto', out, *stretch]).ended(0)
+        status, data = server.ask('perfetto', **{'from': begin, 'to': end})
+        with open(out, 'rb') as f:
+            equal('file', (status, gzip.decompress(data)), (200, gzip.decompress(f.read())))
+        check(len(data) < len(server.ask('perfetto')[1]), 'all of it')
     lines_of(tap, name, server, exact)
     equal('stopped', server.stop().rc, 0)
 
@@ -160,7 +170,7 @@ def cached(tap, anchor):
                 f.write(bad)
             server = Server(anchor)
             rows = len(json.loads(server.ask('about')[1])['rows'])
-            for path in ('sums', 'rows', 'messages', 'path'):
+            for path in ('sums', 'rows', 'messages', 'path', 'perfetto'):
                 equal(path, server.ask(path, context=1, rows=min(rows, 16), count=64)[0], 200)
             equal('slices', server.ask('slices', row=0)[0], 200)
             equal('tiles', ask_tiles(server, '0')[0], 200)
@@ -187,7 +197,7 @@ def refused(tap, anchor):
             {'from': 'nan', 'to': 'inf'},
             {'merge': '0', 'count': '0'},
         ):
-            for path in ('rows', 'sums', 'slices', 'messages'):
+            for path in ('rows', 'sums', 'slices', 'messages', 'perfetto'):
                 equal('{} {}'.format(path, values), server.ask(path, **values)[0], 200)
             equal('tiles {}'.format(values), ask_tiles(server, '0', **values)[0], 200)
         for bytes in (10**5, 2 * 10**6):  # the answer to too much is none

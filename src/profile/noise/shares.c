@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See shares.h. */
 #include "profile/noise/shares.h"
+#include "tool/parallel.h"
 #include "tool/vec.h"
 
 #include <math.h>
@@ -13,10 +14,12 @@ struct deviation {
     double time, source[FV_NOISE_REST];
 };
 
+#define STEP UINT64_C(0x9e3779b97f4a7c15)
+
 /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): below `below`. */
 static size_t draw(uint64_t *state, size_t below)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *state += STEP;
 
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -71,19 +74,34 @@ static bool shares(const struct deviation *d, size_t count, uint64_t *state, dou
     return true;
 }
 
+struct resamples {
+    const struct deviation *d;
+    size_t count;
+    bool differ[RESAMPLES];
+    double of[RESAMPLES][FV_NOISE_SOURCES];
+};
+
+/* Each draws `count` numbers: where its own begin is known, so that they are the same in any order. */
+static void resample(void *context, size_t i)
+{
+    struct resamples *r = context;
+    uint64_t state = r->count + i * r->count * STEP;
+
+    r->differ[i] = shares(r->d, r->count, &state, r->of[i]);
+}
+
 static void bound(const struct deviation *d, size_t count, struct fv_noise_share out[FV_NOISE_SOURCES])
 {
     static const double parts[] = { 0.025, 0.975 };
-    double drawn[FV_NOISE_SOURCES][RESAMPLES], of[FV_NOISE_SOURCES];
-    uint64_t state = count;
+    struct resamples r = { .d = d, .count = count };
+    double drawn[FV_NOISE_SOURCES][RESAMPLES];
     size_t known = 0;
 
-    for (unsigned r = 0; r < RESAMPLES; r++) {
-        if (!shares(d, count, &state, of))
-            continue;
-        for (unsigned s = 0; s < FV_NOISE_SOURCES; s++)
-            drawn[s][known] = of[s];
-        known++;
+    fv_parallel(RESAMPLES, resample, &r);
+    for (unsigned i = 0; i < RESAMPLES; i++) {
+        for (unsigned s = 0; r.differ[i] && s < FV_NOISE_SOURCES; s++)
+            drawn[s][known] = r.of[i][s];
+        known += r.differ[i];
     }
     for (unsigned s = 0; s < FV_NOISE_SOURCES && known; s++) {
         qsort(drawn[s], known, sizeof(double), fv_by_real);

@@ -6,6 +6,7 @@
 #include "profile/samples/costs.h"
 #include "profile/samples/samples_gather.h"
 #include "profile/samples/samples_variation.h"
+#include "tool/parallel.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -441,13 +442,51 @@ static void judge_function(const struct fv_samples *all, struct fv_sampled_funct
     find_companion(all, f);
 }
 
+struct contexts {
+    struct fv_sampled_instance *instances; /* of one context after the other */
+    size_t *first;                         /* of each context, and behind the last */
+};
+
+static void sort_context(void *context, size_t i)
+{
+    const struct contexts *c = context;
+
+    if (c->first[i] < c->first[i + 1])
+        qsort(c->instances + c->first[i], c->first[i + 1] - c->first[i], sizeof(*c->instances), by_sampled_instance);
+}
+
+/* As by_sampled_instance() has them. There may be millions, from hundreds of ranks, but not in one context: each goes
+ * to its context, in the place of one that does not belong there. */
+static void sort_instances(struct fv_samples *s)
+{
+    struct contexts c = { s->instances, fv_xcalloc(s->count + 1, sizeof(*c.first)) };
+    size_t *next = fv_xcalloc(s->count + 1, sizeof(*next));
+
+    for (size_t i = 0; i < s->instance_count; i++)
+        c.first[s->instances[i].sampled + 1]++;
+    for (size_t i = 0; i < s->count; i++) {
+        next[i] = c.first[i];
+        c.first[i + 1] += c.first[i];
+    }
+    for (size_t i = 0; i < s->count; i++)
+        while (next[i] < c.first[i + 1]) {
+            struct fv_sampled_instance *at = &s->instances[next[i]], *to = &s->instances[next[at->sampled]++];
+            const struct fv_sampled_instance moved = *to;
+
+            *to = *at;
+            *at = moved;
+        }
+    fv_parallel(s->count, sort_context, &c);
+    free(c.first);
+    free(next);
+}
+
 /* Keeps of each thread's instances, which lie together, as many as of the others. */
 static void thin_instances(struct fv_samples *s)
 {
     size_t kept = 0, next;
 
-    if (s->instance_count)
-        qsort(s->instances, s->instance_count, sizeof(*s->instances), by_sampled_instance);
+    sort_instances(s);
     for (size_t i = 0; i < s->instance_count; i = next) {
         struct fv_sampled_function *of = &s->items[s->instances[i].sampled];
         size_t most = INSTANCES_KEPT / (of->threads ? of->threads : 1), count, step;

@@ -294,16 +294,6 @@ static const char *join_marks(const struct who *w, bool cells, const char *betwe
     return used ? text : NULL;
 }
 
-bool fv_section_sheet_is_marked(const void *subject, uint32_t section, uint32_t rank, uint32_t thread)
-{
-    const struct who w = { subject, section, scope_of(subject, section), rank, thread };
-    bool found = false;
-
-    for (size_t i = 0; i < fv_mark_row_count && !found; i++)
-        found = is_marked(&w, &fv_mark_rows[i]);
-    return found;
-}
-
 /* ---- cells ---- */
 
 static const char *const metric_names[] = { "instruction_rate",

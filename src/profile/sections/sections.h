@@ -170,8 +170,6 @@ struct fv_section_view {
 struct fv_relation;
 extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation,
     fv_section_sheet_processes_relation, fv_section_instances_relation, fv_section_warm_up_relation;
-/* Does a row of the sheet show what may be a bottleneck? rank: in fv_model.ranks; thread: FV_NONE is the process. */
-bool fv_section_sheet_is_marked(const void *tables, uint32_t section, uint32_t rank, uint32_t thread);
 
 /* An instance that was recorded by itself. */
 struct fv_section_instance_view {

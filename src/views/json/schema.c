@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The JSON Schema of what fv_json_relations() writes: types, units and meanings of all columns. */
+#include "views/flat.h"
 #include "views/relations.h"
 
 #include <stdio.h>
@@ -301,4 +302,51 @@ int fv_json_schema(const char *schema, const char *title, const struct fv_relati
     put_definitions(j);
     fv_json_end(j);
     return fflush(out) || ferror(out) || json.failed ? -FV_EIO : 0;
+}
+
+/* ---- tables in flat forms ---- */
+
+struct describing {
+    struct fv_json json;
+    const char *table; /* this alone; NULL: all */
+};
+
+/* Lists are words there. */
+static void put_flat_column(struct fv_json *j, const struct fv_flat_column *column)
+{
+    struct fv_column_def c = *column->column;
+
+    if (c.type >= FV_TYPE_REALS)
+        c.type = FV_TYPE_TEXT;
+    put_column(j, column->key, &c);
+}
+
+static bool put_flat_table(void *context, const struct fv_relation_place *place)
+{
+    const struct fv_relation *r = place->chain[place->depth - 1];
+    struct describing *d = context;
+    struct fv_flat flat;
+
+    if (d->table && strcmp(d->table, r->name))
+        return true;
+    fv_flat_init(&flat, r);
+    fv_json_object(&d->json, r->name);
+    fv_json_string(&d->json, "description", r->doc);
+    fv_json_object(&d->json, "columns");
+    for (size_t i = 0; i < flat.count; i++)
+        put_flat_column(&d->json, &flat.items[i]);
+    fv_json_end(&d->json);
+    fv_json_end(&d->json);
+    fv_flat_release(&flat);
+    return true;
+}
+
+int fv_json_tables(const char *table, const struct fv_relation *const *set, FILE *out)
+{
+    struct describing d = { .json.out = out, .table = table };
+
+    fv_json_object(&d.json, NULL);
+    fv_relations_visit(set, put_flat_table, &d);
+    fv_json_end(&d.json);
+    return fflush(out) || ferror(out) || d.json.failed ? -FV_EIO : 0;
 }

@@ -7,6 +7,9 @@
 #include "profile/sections/sections.h"
 #include "tool/words.h"
 
+#include <math.h>
+#include <string.h>
+
 static void put_too_short(const struct fv_page *p, const struct fv_counts *all)
 {
     for (size_t i = 0; i < all->metric_count; i++)
@@ -19,14 +22,27 @@ static void put_too_short(const struct fv_page *p, const struct fv_counts *all)
         }
 }
 
+/* The cell that was judged: outside of MPI where that is known. */
+static void add_metrics(struct fv_text_table *t, const struct fv_counts *all)
+{
+    for (size_t i = 0; i < all->metric_count; i++) {
+        const struct fv_counts_metric *m = &all->metrics[i];
+        const char *judged = isnan(m->outside_mpi) ? "metric_value" : "outside_mpi";
+
+        if (!fv_text_table_add(t, m, FV_PLAIN) || !m->mark)
+            continue;
+        fv_sheet_mark(&t->sheet, judged, strlen(judged));
+        fv_sheet_mark(&t->sheet, "mark", strlen("mark"));
+    }
+}
+
 static void put_metrics(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_counts *all = fv_model_counts(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counter_metrics");
-    for (size_t i = 0; i < all->metric_count; i++)
-        fv_text_table_add(&t, &all->metrics[i], all->metrics[i].mark ? FV_YELLOW : FV_PLAIN);
+    add_metrics(&t, all);
     if (t.sheet.table.rows)
         fv_text_title(p, "Metrics", "of all ranks, and of the ranks with least and most");
     fv_text_table_end(&t, "metric", "");
@@ -76,8 +92,7 @@ static void put_phases(const struct fv_page *p, const struct fv_profile *v)
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counter_phase_metrics");
-    for (size_t i = 0; i < all->metric_count; i++)
-        fv_text_table_add(&t, &all->metrics[i], all->metrics[i].mark ? FV_YELLOW : FV_PLAIN);
+    add_metrics(&t, all);
     if (t.sheet.table.rows)
         fv_text_title(p, "Metrics of phases of threads",
                       "of created threads as a whole, and of parallel regions without the wait at their ends");

@@ -145,11 +145,6 @@ static void put_threads(const struct fv_page *p, const struct fv_profile *v, con
     fv_text_table_end(&t, "thread", " of sections");
 }
 
-static enum fv_color color_of(const struct fv_text_table *t, uint32_t section, uint32_t rank, uint32_t thread)
-{
-    return fv_section_sheet_is_marked(t->sheet.subject, section, rank, thread) ? FV_YELLOW : FV_PLAIN;
-}
-
 /* Each process, where there are several or threads in them; as far as causes of stalls are known. */
 static void put_processes(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
 {
@@ -162,7 +157,7 @@ static void put_processes(const struct fv_page *p, const struct fv_profile *v, c
         for (uint32_t k = 0; in_table[i] && s->items[i].members > 1 && k < s->items[i].ranks; k++) {
             const struct fv_section_rank *r = &s->ranks[s->items[i].first + k];
 
-            fv_sheet_add(&t.sheet, &s->items[i], r, color_of(&t, r->section, r->rank, FV_NONE));
+            fv_sheet_add(&t.sheet, &s->items[i], r, FV_PLAIN);
         }
     if (t.sheet.table.rows)
         fv_page_heading(p, "Sheets of sections by process",
@@ -186,7 +181,7 @@ static void put_sheets(const struct fv_page *p, const struct fv_profile *v, cons
             const struct fv_section_member *m = &s->members[s->items[i].first_member + k];
 
             if (m->rank == s->items[i].value[FV_SECTION_ELAPSED].max_rank)
-                fv_sheet_add(&t.sheet, &s->items[i], m, color_of(&t, m->section, m->rank, m->thread));
+                fv_sheet_add(&t.sheet, &s->items[i], m, FV_PLAIN);
         }
     if (t.sheet.table.rows)
         fv_page_heading(p, "Sheets of sections",
