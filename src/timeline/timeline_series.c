@@ -188,7 +188,6 @@ static uint64_t put_extremes(struct fv_timeline_writer *w, const struct fv_timel
 
 void fv_timeline_write_values(struct fv_timeline_writer *w)
 {
-    fv_timeline_derive(w);
     for (; w->value_written < w->value_count; w->value_written++) {
         struct fv_timeline_values *v = &w->values[w->value_written];
 

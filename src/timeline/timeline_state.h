@@ -180,7 +180,8 @@ uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t 
 struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, fv_timeline_putter *put,
                                                struct fv_bytes *columns, size_t count, size_t rows);
 void fv_timeline_add_number(struct fv_bytes *column, uint64_t value);
-void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length);
+void fv_timeline_put_chunk(struct fv_timeline_writer *w, fv_timeline_putter *put, struct fv_timeline_thread *t,
+                           unsigned length);
 uint32_t fv_timeline_string(struct fv_timeline_writer *w, const char *text);
 void fv_timeline_make_tables(struct fv_timeline_writer *w);
 void fv_timeline_write_tables(struct fv_timeline_writer *w);

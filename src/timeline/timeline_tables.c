@@ -87,7 +87,8 @@ static void add_slice(struct fv_bytes *columns, const struct fv_timeline_slice *
     }
 }
 
-void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length)
+void fv_timeline_put_chunk(struct fv_timeline_writer *w, fv_timeline_putter *put, struct fv_timeline_thread *t,
+                           unsigned length)
 {
     struct fv_timeline_slice *s = t->lengths[length].items;
     const size_t count = t->lengths[length].count;
@@ -105,13 +106,11 @@ void fv_timeline_put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thre
     }
     FV_GROW(w->chunks, w->chunk_room, w->chunk_count + 1);
     w->chunks[w->chunk_count++] =
-        (struct fv_timeline_chunk){ .block = fv_timeline_put_block(w, fv_timeline_limit_put, columns,
-                                                                   FV_TIMELINE_SLICE_COLUMNS, count),
+        (struct fv_timeline_chunk){ .block = fv_timeline_put_block(w, put, columns, FV_TIMELINE_SLICE_COLUMNS, count),
                                     .begin_ns = s[0].begin_ns,
                                     .end_ns = end,
                                     .row = t->row,
                                     .length = length };
-    fv_timeline_limit_apply(w);
 }
 
 /* ---- tables ---- */
@@ -307,10 +306,6 @@ static void write_critical(struct fv_timeline_writer *w)
 
         c[w->critical_count - 1 - i] = c[i];
         c[i] = other;
-    }
-    if (!fv_timeline_limit_takes(w, w->critical_count * sizeof(*c))) {
-        w->header.left_out.critical = w->critical_count;
-        w->critical_count = 0;
     }
     w->header.critical = part(w, c, w->critical_count, sizeof(*c));
 }

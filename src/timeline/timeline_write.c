@@ -24,6 +24,12 @@ static unsigned length_of(uint64_t ns)
     return ns ? (63 - (unsigned)__builtin_clzll(ns)) / 2 : 0;
 }
 
+static void put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t, unsigned length)
+{
+    fv_timeline_put_chunk(w, fv_timeline_limit_put, t, length);
+    fv_timeline_limit_apply(w);
+}
+
 static void keep(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_timeline_slice *slice)
 {
     unsigned length = length_of(slice->ns);
@@ -36,7 +42,7 @@ static void keep(struct fv_timeline_writer *w, struct fv_timeline_thread *t, con
         FV_GROW(t->lengths[length].items, t->lengths[length].room, t->lengths[length].count + 1);
         t->lengths[length].items[t->lengths[length].count++] = *slice;
         if (t->lengths[length].count == CHUNK)
-            fv_timeline_put_chunk(w, t, length);
+            put_chunk(w, t, length);
     }
     row->slices += !(slice->flags & FV_SLICE_SAMPLED);
     row->depth = row->depth > slice->depth + 1u ? row->depth : slice->depth + 1u;
@@ -199,6 +205,7 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
     w->threads[slot].row = row;
     if (!slot) {
         fv_pendings_release(&w->posted);
+        fv_timeline_derive(w);
         fv_timeline_write_values(w);
     }
     return true;
@@ -214,7 +221,7 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
         leave(w, t, t->since_ns, 0, FV_TIMELINE_NONE);
     end_sampled(w, t);
     for (unsigned i = 0; i < FV_TIMELINE_LENGTHS; i++) {
-        fv_timeline_put_chunk(w, t, i);
+        put_chunk(w, t, i);
         free(t->lengths[i].items);
     }
     fv_timeline_end_bins(w, &t->bins, row);
@@ -295,12 +302,21 @@ static void release(struct fv_timeline_writer *w)
     free(w);
 }
 
+static void leave_out_critical(struct fv_timeline_writer *w)
+{
+    if (fv_timeline_limit_takes(w, w->critical_count * sizeof(*w->critical)))
+        return;
+    w->header.left_out.critical = w->critical_count;
+    w->critical_count = 0;
+}
+
 /* By the first process. */
 static bool write_file(struct fv_timeline_writer *w, uint64_t source)
 {
     w->header.source = source;
     fv_timeline_write_series(w);
     fv_timeline_write_messages(w);
+    leave_out_critical(w);
     fv_timeline_write_tables(w);
     /* What was left out may have been written. */
     if (fflush(w->out) || w->failed || ftruncate(fileno(w->out), (off_t)w->at))
@@ -315,6 +331,7 @@ bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source
     bool written = good;
 
     if (good) {
+        fv_timeline_derive(w);
         fv_timeline_write_values(w);
         fv_timeline_limit_end(w);
         fv_timeline_join(w);
