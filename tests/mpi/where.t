@@ -61,7 +61,7 @@ def names(thread):
 
 
 def has_come(answer):
-    """All of `where all` are where they stay."""
+    """All of `where all` are where they stay, and were for a second: then they hold others up."""
     if not answer or not answer['looks']:
         return False
     main = {t['rank']: t for t in answer['looks']['looked_threads'] if t['main']}
@@ -69,6 +69,7 @@ def has_come(answer):
         len(main) == 8
         and all(main[r]['mpi_function'] == 'MPI_Allreduce' for r in (0, 1))
         and main[2]['system_call'] == 'read'
+        and 'holds up' in main[2]['text']
         and 'solve' in names(main[3])
         and main[4]['holder_tid']
         and main[5]['how'] == 'stopped'
