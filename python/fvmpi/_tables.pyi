@@ -51,7 +51,7 @@ class ClockAlignmentRow(KnownRow):
 
 class FindingsRow(KnownRow):
     finding_id: str
-    name: Literal['no_processor', 'noise', 'late_rank', 'no_progress', 'blocked_rank', 'load_imbalance', 'instruction_balance', 'polling', 'small_messages', 'contended_lock', 'idle_workers', 'thread_imbalance', 'rare_slow_calls', 'varying_function', 'unexplained_waiting', 'startup', 'growing_memory', 'far_memory', 'allocator', 'file_io', 'own_cost', 'no_symbols']
+    name: Literal['hang', 'no_processor', 'noise', 'late_rank', 'no_progress', 'blocked_rank', 'load_imbalance', 'moving_imbalance', 'slow_iterations', 'growing_iterations', 'instruction_balance', 'polling', 'small_messages', 'contended_lock', 'idle_workers', 'thread_imbalance', 'rare_slow_calls', 'varying_function', 'unexplained_waiting', 'startup', 'growing_memory', 'far_memory', 'allocator', 'file_io', 'own_cost', 'no_symbols']
     title: str
     lost_s: Optional[float]
     lost_share: Optional[float]
@@ -488,6 +488,48 @@ class TimelineRow(KnownRow):
     begin_s: float
     end_s: float
     share: float
+
+class IterationsRow(KnownRow):
+    unit_id: int
+    inside: Optional[int]
+    function: Optional[str]
+    place: Optional[str]
+    callsite_id: int
+    source: Literal['trace', 'collectives']
+    count: int
+    rank_count: int
+    begin_s: float
+    end_s: float
+    mean_s: float
+    p50_s: float
+    p95_s: float
+    longest_s: float
+    longest_number: int
+    longest_at_s: Optional[float]
+    computing_s: Optional[float]
+    mpi_s: Optional[float]
+    wait_s: Optional[float]
+    first_s: Optional[float]
+    last_s: Optional[float]
+    growth: Optional[float]
+    period: Optional[int]
+    period_first: Optional[int]
+    period_factor: Optional[float]
+    outliers: Optional[int]
+    moves_every: Optional[float]
+
+class IterationsByNumberRow(KnownRow):
+    unit_id: int
+    number: int
+    merged: int
+    begin_s: float
+    duration_s: float
+    longest_s: float
+    computing_s: Optional[float]
+    mpi_s: Optional[float]
+    wait_s: float
+    imbalance_s: Optional[float]
+    slowest_rank: Optional[int]
 
 class SamplingRow(KnownRow):
     rate_hz: int
@@ -1572,6 +1614,18 @@ class FunctionWarmUpRow(KnownRow):
     ratio: Optional[float]
     excess_s: float
 
+class InstrumentedCountsRow(KnownRow):
+    function_id: int
+    function: Optional[str]
+    event: str
+    counted: int
+    self_counted: Optional[int]
+    mpi_counted: Optional[int]
+    calls: int
+    mean: float
+    rank_max: int
+    max_rank: Optional[int]
+
 class InstrumentedLostRow(KnownRow):
     too_deep: int
     no_room: int
@@ -1579,6 +1633,19 @@ class InstrumentedLostRow(KnownRow):
     unbegun: int
     interrupted: int
     untraced: int
+
+class StreamsRow(KnownRow):
+    rank: int
+    device: Optional[str]
+    stream: Optional[str]
+    function: Optional[str]
+    kind: Literal['kernel', 'copy', 'other']
+    calls: int
+    time_s: float
+    share: Optional[float]
+    mean_s: Optional[float]
+    min_s: Optional[float]
+    max_s: Optional[float]
 
 class LocksRow(KnownRow):
     id: int
@@ -2328,6 +2395,27 @@ class OtherProcessesRow(KnownRow):
     service: Optional[str]
     rank: Optional[int]
 
+class LooksRow(KnownRow):
+    at_s: Optional[float]
+    look_count: int
+
+class LookedThreadsRow(KnownRow):
+    rank: int
+    thread: Optional[int]
+    tid: Optional[int]
+    main: bool
+    how: Literal['looked_at', 'no_signal', 'stopped', 'blocked', 'unrestartable', 'unseen_call', 'silent', 'elsewhere', 'dead', 'ended']
+    mpi_function: Optional[str]
+    system_call: Optional[str]
+    call_file: Optional[str]
+    holder_tid: Optional[int]
+    look_count: int
+    answer_count: int
+    text: str
+    file: Optional[str]
+    line: Optional[int]
+    path: str
+
 class HangRow(KnownRow):
     text: str
     waiting_count: int
@@ -2509,6 +2597,14 @@ class Tables:
     def timeline(self) -> Table[TimelineRow]:
         """Share of MPI in the time of each rank, by class of functions and bin."""
     @property
+    def iterations(self) -> Table[IterationsRow]:
+        """What the program repeats, found from the sequence of its MPI calls (share/analysis.md): at least 8
+        times, and over half of the time between the first call and the last. Empty: nothing is."""
+    @property
+    def iterations_by_number(self) -> Table[IterationsByNumberRow]:
+        """Each iteration of the units that are not nested, by unit and number. Without a trace, calls are
+        blocking collective calls."""
+    @property
     def sampling(self) -> Table[SamplingRow]:
         """How samples were taken. Null with --sample=off."""
     @property
@@ -2651,8 +2747,15 @@ class Tables:
         Caches, pages and branch predictors are cold at first. Functions with at least 10 timed calls on a
         thread, in the order of instrumented. Exact."""
     @property
+    def instrumented_counts(self) -> Table[InstrumentedCountsRow]:
+        """Counts of functions in an archive, by function and event, in the order of instrumented. Counters must
+        have been read at each begin and end of a function, or fvmpi counted single calls (--events). Exact."""
+    @property
     def instrumented_lost(self) -> Table[InstrumentedLostRow]:
         """Calls of instrumented functions that could not be measured. Null: no functions were instrumented."""
+    @property
+    def streams(self) -> Table[StreamsRow]:
+        """What ran on each stream of an accelerator, by rank and stream, longest first. Exact."""
     @property
     def locks(self) -> Table[LocksRow]:
         """Locks and other synchronization of POSIX threads and OpenMP that threads waited for (fvmpi run
@@ -2831,6 +2934,13 @@ class Tables:
         """Processes with CPU time of at least 1 % of the run, by node and CPU time, most first. Ranks are
         included, without the observing rank. From /proc at begin and end; processes that ended before are
         missing. At most 256."""
+    @property
+    def looks(self) -> Table[LooksRow]:
+        """Call paths of all threads when fvmpi where, or --hang-after, looked last. Null: nobody looked."""
+    @property
+    def looked_threads(self) -> Table[LookedThreadsRow]:
+        """Threads of all ranks, by rank, the main thread first. Of a rank that could not be looked at there is
+        one row."""
     @property
     def hang(self) -> Table[HangRow]:
         """For which ranks each rank waits where it was last seen, in a run that still runs or was killed. Null:

@@ -88,7 +88,7 @@ def tree(tap, mpi):
             equal('looks', answer['looks']['look_count'], LOOKS)
             main = {r: [t for t in threads(answer, r) if t['main']][0] for r in range(8)}
             equal('in norm()', [names(main[r])[:2] for r in (0, 1)], [['norm', 'all']] * 2)
-            equal('file', main[2]['file'], fifo)
+            equal('file', main[2]['call_file'], fifo)
             check('load_mesh' in names(main[2]) and names(main[2])[-1] == 'main', '{}', names(main[2]))
             equal('answers', [main[r]['answer_count'] for r in range(8)], [LOOKS] * 5 + [0, 0, LOOKS])
             equal('how', [main[r]['how'] for r in (5, 6)], ['stopped', 'unrestartable'])

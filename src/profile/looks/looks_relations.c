@@ -51,7 +51,7 @@ static const struct fv_column_def thread_columns[] = {
     OF("mpi_function", "in MPI", function, FV_NULLABLE, "The MPI function that it is in. Null: none."),
     { "system_call", "system call", "", "The system call that it is in. Null: none, or not known.",
       FV_GET(FV_TYPE_TEXT, get_system_call), .flags = FV_NULLABLE, .known = is_called },
-    OF("file", "file", file, FV_NULLABLE | FV_FILE, "File of the system call. Null: none."),
+    OF("call_file", "file", file, FV_NULLABLE | FV_FILE, "File of the system call. Null: none."),
     OF("holder_tid", "held by", holder, FV_UNLESS_0, "Thread that has the mutex that it waits for. Null: none."),
     OF("look_count", "looks", looks, 0, "Looks that met it."),
     OF("answer_count", "answers", places, 0, "Looks that it answered."),
