@@ -126,7 +126,7 @@ function iterations(tables) {
 
   return make(
     "section",
-    { id: "iterations", "aria-label": "Iterations" },
+    { id: "iterations", "aria-label": "Iterations by number" },
     make("h3", null, "Iterations"),
     make("p", { class: "note" }, "by number; means over ranks. Drag to select their time"),
     ...outermost.map(([unit, of]) => iterationBars(unit, of)),

@@ -2,6 +2,7 @@
 /* See vec.h. */
 #include "tool/vec.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,4 +234,45 @@ double fv_quantile(const void *sorted, size_t bytes, size_t count, double part)
            y = *(const double *)(const void *)((const char *)sorted + high * bytes);
 
     return x + (at - (double)low) * (y - x);
+}
+
+/* Puts the values that are to stand before the k-th one before it: by halving around a value of three, with those that
+ * are equal to it in the middle. */
+static void put_in_place(double *v, size_t count, size_t k)
+{
+    for (size_t first = 0, end = count; end - first > 1;) {
+        double a = v[first], b = v[first + (end - first) / 2], c = v[end - 1],
+               pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
+        size_t less = first, at = first, more = end;
+
+        while (at < more) {
+            double x = v[at];
+
+            if (x < pivot) {
+                v[at++] = v[less];
+                v[less++] = x;
+            } else if (x > pivot) {
+                v[at] = v[--more];
+                v[more] = x;
+            } else {
+                at++;
+            }
+        }
+        if (k >= less && k < more)
+            return;
+        first = k < less ? first : more;
+        end = k < less ? less : end;
+    }
+}
+
+double fv_select(double *v, size_t count, double part)
+{
+    double place = (double)(count - 1) * part;
+    size_t k = (size_t)place;
+
+    put_in_place(v, count, k);
+    double low = v[k], high = INFINITY;
+    for (size_t i = k + 1; i < count; i++)
+        high = fmin(high, v[i]);
+    return k + 1 < count ? low + (place - (double)k) * (high - low) : low;
 }

@@ -203,5 +203,7 @@ int fv_by_real(const void *a, const void *b);
 /* Of what is sorted so, items of `bytes` bytes, at least one: between neighbours, as R's default (Hyndman and Fan,
  * 1996, type 7). */
 double fv_quantile(const void *sorted, size_t bytes, size_t count, double part);
+/* The same of values in any order, at least one, in time that is linear in them. They get another order. */
+double fv_select(double *values, size_t count, double part);
 
 #endif

@@ -389,6 +389,24 @@ static void slowest_rank(void **state)
     assert_false(fv_judge_load(load, 1, seconds, TIMES).moves);
 }
 
+/* As after sorting, of values many of which are equal. */
+static void selection(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        struct program *p = start(seed);
+        size_t n = 1 + random_below(p, 300);
+        double part = random_below(p, 101) / 100.0, sorted[300], values[300];
+
+        for (size_t i = 0; i < n; i++)
+            sorted[i] = values[i] = random_below(p, 1 + (uint32_t)(seed % 50));
+        qsort(sorted, n, sizeof(*sorted), fv_by_real);
+        assert_near(fv_select(values, n, part), fv_quantile(sorted, sizeof(*sorted), n, part), 1e-9);
+        qsort(values, n, sizeof(*values), fv_by_real);
+        assert_memory_equal(values, sorted, n * sizeof(*values));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,7 +414,7 @@ int main(void)
         cmocka_unit_test(a_branch),     cmocka_unit_test(nested),       cmocka_unit_test(two_phases),
         cmocka_unit_test(too_little),   cmocka_unit_test(random_calls), cmocka_unit_test(random_loops),
         cmocka_unit_test(periods),      cmocka_unit_test(trends),       cmocka_unit_test(steady),
-        cmocka_unit_test(slowest_rank),
+        cmocka_unit_test(slowest_rank), cmocka_unit_test(selection),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,11 +23,19 @@ struct stream {
 
 /* ---- symbols ---- */
 
+static bool is_asking(const char *name)
+{
+    return !strncmp(name, "MPI_Test", 8) || !strcmp(name, "MPI_Iprobe") || !strcmp(name, "MPI_Improbe");
+}
+
 struct fv_iteration_symbols fv_iteration_symbols(const struct fv_model *m)
 {
     struct fv_iteration_symbols s = { .sites = (uint32_t)m->site_count, .count = (uint32_t)m->site_count + 1 };
     size_t room = 0;
 
+    s.asks = fv_xcalloc(m->site_count + 1, 1);
+    for (size_t i = 0; i < m->site_count; i++)
+        s.asks[i] = is_asking(m->functions[m->sites[i].function].name);
     s.of_node = fv_xcalloc(m->tree.node_count, sizeof(*s.of_node));
     memset(s.of_node, 0xff, m->tree.node_count * sizeof(*s.of_node));
     for (size_t i = 0; i < m->site_count; i++)
@@ -44,6 +52,7 @@ void fv_iteration_symbols_release(struct fv_iteration_symbols *s)
 {
     free(s->of_node);
     free(s->node);
+    free(s->asks);
     *s = (struct fv_iteration_symbols){ 0 };
 }
 
@@ -71,16 +80,11 @@ static void enter(struct stream *s, uint32_t node, double at_s)
 
 /* ---- calls ---- */
 
-static bool is_asking(const char *name)
-{
-    return !strncmp(name, "MPI_Test", 8) || !strcmp(name, "MPI_Iprobe") || !strcmp(name, "MPI_Improbe");
-}
-
 static void hand_over(struct stream *s, uint32_t site, uint64_t begin, uint64_t end)
 {
     const struct fv_model *m = s->build->model;
 
-    if (site != FV_NONE && is_asking(m->functions[m->sites[site].function].name))
+    if (site != FV_NONE && s->symbols->asks[site])
         return;
     struct fv_iteration_call call = { .symbol = site == FV_NONE ? s->symbols->sites : site,
                                       .begin_s = fmax(fv_build_time(m, s->rank, begin), s->last_s),

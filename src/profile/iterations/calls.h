@@ -12,6 +12,7 @@
 struct fv_iteration_symbols {
     uint32_t sites, count;    /* below `sites` are call sites, below `count` all */
     uint32_t *of_node, *node; /* by the tree's node, FV_NONE: it is none; by symbol less sites + 1 */
+    uint8_t *asks;            /* by site: tests whether something has come */
 };
 struct fv_iteration_symbols fv_iteration_symbols(const struct fv_model *model);
 void fv_iteration_symbols_release(struct fv_iteration_symbols *symbols);

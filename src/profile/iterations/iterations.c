@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define CALLS_MOST   (1u << 21) /* of the sequence that is searched */
-#define TRACED_MOST  (1u << 25) /* calls of all ranks: a longer trace is not read for this */
+#define TRACED_MOST  (1u << 24) /* calls of all ranks: a longer trace is not read for this */
 #define RANKS_LOOKED 2          /* in which units are looked for, until some are found */
 
 /* ---- what repeats ---- */

@@ -26,22 +26,16 @@ struct noise {
     double median, spread;
 };
 
-static double sorted_median(double *values, size_t count)
-{
-    qsort(values, count, sizeof(*values), fv_by_real);
-    return fv_quantile(values, sizeof(*values), count, 0.5);
-}
-
 /* room: as long as seconds. */
 static struct noise noise_of(const double *seconds, size_t count, double *room)
 {
     struct noise n;
 
     memcpy(room, seconds, count * sizeof(*room));
-    n.median = sorted_median(room, count);
+    n.median = fv_select(room, count, 0.5);
     for (size_t i = 0; i < count; i++)
         room[i] = fabs(seconds[i] - n.median);
-    n.spread = TO_SPREAD * sorted_median(room, count);
+    n.spread = TO_SPREAD * fv_select(room, count, 0.5);
     return n;
 }
 
@@ -64,7 +58,7 @@ static void find_trend(struct fv_iteration_times *t, const double *seconds, size
     t->last_s = part[PARTS - 1];
     double change = fabs(t->last_s - t->first_s), least = fmin(t->first_s, t->last_s);
     t->is_trend = fabs(agree) >= TAU * PARTS * (PARTS - 1) / 2 && change >= CHANGE * least &&
-                  change >= SPREADS * sorted_median(spread, PARTS);
+                  change >= SPREADS * fv_select(spread, PARTS, 0.5);
     for (size_t i = 0; i < count && t->is_trend && t->last_s > t->first_s; i++)
         t->grown_s += fmax(seconds[i] - t->first_s, 0);
 }
@@ -79,8 +73,7 @@ static double quantile_of_phase(const double *seconds, size_t count, uint32_t pe
     for (size_t i = 0; i < count; i++)
         if ((i % period == phase) != others)
             room[n++] = seconds[i];
-    qsort(room, n, sizeof(*room), fv_by_real);
-    return n ? fv_quantile(room, sizeof(*room), n, part) : NAN;
+    return n ? fv_select(room, n, part) : NAN;
 }
 
 static void set_period(struct fv_iteration_times *t, const double *seconds, size_t count, uint32_t period,
@@ -99,6 +92,9 @@ static void set_period(struct fv_iteration_times *t, const double *seconds, size
 /* So many are long that the median is among them. */
 static bool find_short_period(struct fv_iteration_times *t, const double *seconds, size_t count, double *room)
 {
+    memcpy(room, seconds, count * sizeof(*room));
+    if (t->p95_s < LONG * t->p50_s && t->p50_s < LONG * fv_select(room, count, 0.05)) /* half may be long */
+        return false;
     for (uint32_t period = 2; period <= SHORT_MOST; period++)
         for (uint32_t phase = 0; phase < period; phase++) {
             double least = quantile_of_phase(seconds, count, period, phase, false, 1 - HITS, room),
@@ -188,9 +184,8 @@ struct fv_iteration_times fv_judge_times(const double *seconds, size_t count)
 
         t.longest_s = seconds[t.longest];
         memcpy(room, seconds, count * sizeof(*room));
-        qsort(room, count, sizeof(*room), fv_by_real);
         t.p50_s = n.median;
-        t.p95_s = fv_quantile(room, sizeof(*room), count, 0.95);
+        t.p95_s = fv_select(room, count, 0.95);
         if (count >= FV_JUDGE_LEAST) {
             t.limit_s = fmax(LONG * n.median, n.median + LONG_BY * n.spread);
             find_trend(&t, seconds, count, room);

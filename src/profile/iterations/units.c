@@ -53,12 +53,6 @@ static bool is_call(const struct fv_call_sequence *s, uint32_t symbol)
     return !s->calls || symbol < s->calls;
 }
 
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof(*values), fv_by_real);
-    return count ? fv_quantile(values, sizeof(*values), count, 0.5) : 0;
-}
-
 /* ---- frames ---- */
 
 /* How many frames two call sites have in common. */
@@ -185,7 +179,7 @@ static void measure(struct finder *f, struct loop *l)
             f->reals[n++] = s->end_s[i] - begin;
             begin = s->end_s[i];
         }
-    l->median_s = median(f->reals, n);
+    l->median_s = n ? fv_select(f->reals, n, 0.5) : 0;
     limit = fmax(LONG_PAUSE * l->median_s, LONG_PART * span_s(s));
     l->covered_s = s->end_s[t->first] - s->begin_s[l->first_call];
     for (size_t i = 0; i < n; i++)
@@ -353,8 +347,8 @@ static void count_rounds(struct finder *f, const struct loop *outer, const struc
         rounds++;
         round++;
     }
-    double most = median(f->reals, pieces), spread = fv_quantile(f->reals, sizeof(double), pieces, 0.9) -
-                                                     fv_quantile(f->reals, sizeof(double), pieces, 0.1);
+    double most = fv_select(f->reals, pieces, 0.5),
+           spread = fv_select(f->reals, pieces, 0.9) - fv_select(f->reals, pieces, 0.1);
     n->varies = spread >= 2 && spread > VARIES * most;
     n->own = outer->covered_s > 0 ? own_s / outer->covered_s : 0;
     n->lacks = lacking > pieces / 2;
