@@ -45,7 +45,6 @@
 #include "trace/format_looks.h"
 #include "trace/format_samples.h"
 #include "trace/format_memory.h"
-#include "trace/format_sections.h"
 #include "trace/format_sensors.h"
 #include "trace/format_threads.h"
 
@@ -681,5 +680,7 @@ struct fv_remark_record {
     uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_remark_record) == 448, "on-disk size");
+
+#include "trace/format_sections.h" /* has fv_usage */
 
 #endif
