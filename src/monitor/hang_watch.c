@@ -150,13 +150,19 @@ static void note(void *context, const struct fv_look *look)
     fv_look_note(look);
 }
 
-/* What is mapped gets to other hosts when it is written. */
 static void take_look(void)
+{
+    fv_look_ask(fv_rt.pid, fv_rt.writer.header->look_signal,
+                watch.taken.number + (watch.taken.looks - watch.looks_left), note, NULL);
+    watch.looks_left--;
+}
+
+/* Once threads had time to answer. What is mapped gets to other hosts when it is written. */
+static void say_done(void)
 {
     struct fv_file_header *h = fv_rt.writer.header;
 
-    fv_look_ask(fv_rt.pid, h->look_signal, watch.taken.number + (watch.taken.looks - watch.looks_left), note, NULL);
-    if (--watch.looks_left)
+    if (h->look_done == watch.taken.number)
         return;
     __atomic_store_n(&h->look_done, watch.taken.number, __ATOMIC_RELEASE);
     syscall(SYS_fdatasync, fv_rt.writer.fd);
@@ -189,6 +195,8 @@ int64_t fv_hang_watch_step(int64_t now_ns)
     uint64_t real_ns = realtime_ns();
 
     note_progress(h, real_ns);
+    if (!watch.looks_left)
+        say_done();
     if (!watch.looks_left && (int64_t)(real_ns - h->progress_ns) >= (int64_t)limit_ns() &&
         (own.number = look_to_take(real_ns)) > watch.taken.number) {
         begin(&own);
