@@ -45,6 +45,7 @@
 #include "trace/format_looks.h"
 #include "trace/format_samples.h"
 #include "trace/format_memory.h"
+#include "trace/format_sections.h"
 #include "trace/format_sensors.h"
 #include "trace/format_threads.h"
 
@@ -99,14 +100,6 @@ enum fv_drop {
     FV_DROP_COUNT        /* [count] */
 };
 #define FV_DROP_SLOTS 16
-
-/* What the kernel accounts to a process or a thread, since it began. */
-struct fv_usage {
-    uint64_t user_ns, system_ns; /* CPU time */
-    uint64_t faults;             /* of pages, minor and major */
-    uint64_t switches;           /* of context, voluntary and not */
-};
-_Static_assert(sizeof(struct fv_usage) == 32, "on-disk size");
 
 /* What the kernel tells of the whole process beside that. */
 struct fv_usage_process {
@@ -680,7 +673,5 @@ struct fv_remark_record {
     uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_remark_record) == 448, "on-disk size");
-
-#include "trace/format_sections.h" /* has fv_usage */
 
 #endif

@@ -5,6 +5,14 @@
 
 #include <stdint.h>
 
+/* What the kernel accounts to a process or a thread, since it began. */
+struct fv_usage {
+    uint64_t user_ns, system_ns; /* CPU time */
+    uint64_t faults;             /* of pages, minor and major */
+    uint64_t switches;           /* of context, voluntary and not */
+};
+_Static_assert(sizeof(struct fv_usage) == 32, "on-disk size");
+
 #define FV_SECTION_NAME 64
 enum fv_section_flags { FV_SECTION_OTHERS = 1 /* stands for all that found no place in the table */ };
 

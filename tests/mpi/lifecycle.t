@@ -139,7 +139,7 @@ def archive(mpi):
     path = os.path.join(harness.scratch('archive'), 'libfvmpi.a')
     patterns = [
         'mpi-wrappers/.libs/libfvmpi_{}_la-*.o'.format(mpi),
-        'src/base/.libs/libfvbase_la-*.o',
+        'src/*/.libs/libfvbase_la-*.o',
         'src/sensors/.libs/libfvsensors_la-*.o',
         'src/.libs/libfvrt_la-*.o',
         'src/*/.libs/libfvrt_la-*.o',

@@ -31,7 +31,7 @@ else
     "$(mpicc_of "$mpi")" -o app app.c -L"$library" -Wl,-rpath,"$library" -lfvmpi-"$mpi" || exit 1
     chmod 755 "$work"
     mkdir -m 777 open
-    user=(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$work/open" FVMPI_OUTPUT="$work/open/exp")
+    user=(setpriv --reuid 65534 --regid 65534 --clear-groups env -u OMPI_MCA_orte_tmpdir_base HOME="$work/open" FVMPI_OUTPUT="$work/open/exp")
     capture "${user[@]}" ./app
     check "$mpi: without more rights it is recorded" [ -e open/exp/rank-000000.fvr ]
     rm -rf open/exp
