@@ -3,6 +3,8 @@
 #ifndef FV_FORMAT_SECTIONS_H
 #define FV_FORMAT_SECTIONS_H
 
+#include "base/histogram.h"
+
 #include <stdint.h>
 
 /* What the kernel accounts to a process or a thread, since it began. */
