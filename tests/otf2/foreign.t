@@ -540,7 +540,13 @@ def as_recorded(mpi, tap):
         one, other = report_of(run.directory), report_of(os.path.join(run.directory, 'traces.otf2'))
         for key in ('message_sizes', 'size_classes', 'matrix', 'communicators'):
             alike(key, other[key], one[key])
-        alike('efficiency', other['efficiency'], one['efficiency'])
+        times, others = one['run']['rank_time'], other['run']['rank_time']
+        outside = times['compute_s'] + times['polled_s']
+        alike('time outside of MPI', others['compute_s'] + others['polled_s'], outside)
+        # without context switches, polling that was interrupted is computing
+        check(others['polled_s'] <= times['polled_s'] + 1e-6, '{} of {}', others, times)
+        if abs(others['polled_s'] - times['polled_s']) < 1e-6:
+            alike('efficiency', other['efficiency'], one['efficiency'])
         sites = lambda data: sorted(
             (
                 s['function'],
