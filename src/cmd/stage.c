@@ -118,18 +118,12 @@ static int give_name(int folder, const char *part, const char *name)
 /* Is the file of that name the same, moved by somebody who was stopped before he removed the local one? */
 static bool is_there(int from, int folder, const char *name)
 {
-    static char ours[1 << 16], theirs[1 << 16];
     int to = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat st;
-    off_t at = 0;
-    ssize_t n = 0;
-    bool same = to >= 0 && !fstat(to, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+    struct stat ours, theirs;
+    bool same = to >= 0 && !fstat(from, &ours) && !fstat(to, &theirs) && S_ISREG(theirs.st_mode) &&
+                theirs.st_uid == geteuid() && theirs.st_size == ours.st_size &&
+                fv_same_bytes(from, to, 0, (uint64_t)ours.st_size);
 
-    while (same && (n = pread(from, ours, sizeof(ours), at)) > 0) {
-        same = pread(to, theirs, (size_t)n, at) == n && !memcmp(ours, theirs, (size_t)n);
-        at += n;
-    }
-    same = same && !n && st.st_size == at;
     if (to >= 0)
         close(to);
     return same;

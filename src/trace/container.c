@@ -144,17 +144,19 @@ static int open_container(int folder, const char *container, mode_t mode)
     return -1;
 }
 
-static bool same_bytes(int from, int to, const struct fv_container_entry *e, uint64_t bytes)
+bool fv_same_bytes(int one, int other, uint64_t begin, uint64_t bytes)
 {
     static char ours[1 << 16], theirs[1 << 16];
     uint64_t at = 0;
 
-    for (ssize_t n; e->bytes == bytes && at < bytes; at += (uint64_t)n) {
-        n = pread(from, ours, sizeof(ours), (off_t)at);
-        if (n <= 0 || pread(to, theirs, (size_t)n, (off_t)(e->begin + at)) != n || memcmp(ours, theirs, (size_t)n) != 0)
+    for (ssize_t n; at < bytes; at += (uint64_t)n) {
+        const size_t wanted = bytes - at < sizeof(ours) ? (size_t)(bytes - at) : sizeof(ours);
+
+        n = pread(one, ours, wanted, (off_t)at);
+        if (n <= 0 || pread(other, theirs, (size_t)n, (off_t)(begin + at)) != n || memcmp(ours, theirs, (size_t)n) != 0)
             return false;
     }
-    return at == bytes;
+    return true;
 }
 
 static bool write_at(int fd, const char *bytes, size_t count, uint64_t at)
@@ -204,7 +206,7 @@ static int append(int from, int to, const char *name)
         return -1;
     if (!search.found)
         return write_file(from, to, end, name, (uint64_t)st.st_size);
-    if (same_bytes(from, to, &search.entry, (uint64_t)st.st_size))
+    if (search.entry.bytes == (uint64_t)st.st_size && fv_same_bytes(from, to, search.entry.begin, search.entry.bytes))
         return 0;
     errno = EEXIST;
     return -1;

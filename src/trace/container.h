@@ -46,6 +46,9 @@ int fv_file_part_again(const char *path, uint64_t begin);
  * one of that name, or the container is not this user's own regular file. */
 int fv_container_append(int folder, const char *container, int from, const char *name);
 
+/* Has one file from the begin on so many bytes as the other has from `begin` on, and the same ones? Not for threads. */
+bool fv_same_bytes(int one, int other, uint64_t begin, uint64_t bytes);
+
 /* "ranks-HOST.fvc" of this host. */
 #define FV_CONTAINER_NAME_MAX 96
 void fv_container_name(char out[FV_CONTAINER_NAME_MAX]);

@@ -2,9 +2,7 @@
 /* Answers of fvmpi view for the lines of its picture (viewer.h): each is some rows, in any order, that are drawn as
  * one. */
 #include "viewer/answer.h"
-
-#include <pthread.h>
-#include <unistd.h>
+#include "tool/parallel.h"
 
 #if FV_MICROHTTPD
 
@@ -76,45 +74,22 @@ static void lay_out(const struct fv_timeline_tile *tiles, size_t count, uint8_t 
     }
 }
 
-/* Lines that threads take one after the other. */
 struct tiling {
     const struct shown *shown;
     const struct lines *lines;
     struct window window;
     struct fv_timeline_tile *tiles;
     size_t count; /* of a line */
-    _Atomic size_t next;
 };
 
-static void *tile_lines(void *context)
+static void tile_line(void *context, size_t i)
 {
-    struct tiling *t = context;
+    const struct tiling *t = context;
     const struct lines *l = t->lines;
+    const size_t first = i ? l->ends[i - 1] : 0;
 
-    for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < l->line_count;) {
-        const size_t first = i ? l->ends[i - 1] : 0;
-
-        fv_timeline_tiles(t->shown->timeline, l->rows + first, l->ends[i] - first, t->window.from, t->window.to,
-                          t->tiles + i * t->count, t->count);
-    }
-    return NULL;
-}
-
-#define MOST_THREADS 8
-
-/* On all processors; this thread is one of them. */
-static void tile_all(struct tiling *t)
-{
-    pthread_t threads[MOST_THREADS];
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t count = 0;
-
-    while (count < MOST_THREADS && (long)count + 1 < processors && count + 1 < t->lines->line_count &&
-           !pthread_create(&threads[count], NULL, tile_lines, t))
-        count++;
-    tile_lines(t);
-    while (count)
-        pthread_join(threads[--count], NULL);
+    fv_timeline_tiles(t->shown->timeline, l->rows + first, l->ends[i] - first, t->window.from, t->window.to,
+                      t->tiles + i * t->count, t->count);
 }
 
 static enum MHD_Result send_tiles(const struct shown *v, struct MHD_Connection *connection, const struct lines *l)
@@ -128,7 +103,8 @@ static enum MHD_Result send_tiles(const struct shown *v, struct MHD_Connection *
     struct fv_timeline_tile *tiles = fv_xcalloc(all + 1, sizeof(*tiles));
     uint8_t *out = fv_xcalloc(bytes + 1, 1);
 
-    tile_all(&(struct tiling){ .shown = v, .lines = l, .window = w, .tiles = tiles, .count = count });
+    struct tiling tiling = { .shown = v, .lines = l, .window = w, .tiles = tiles, .count = count };
+    fv_parallel(l->line_count, tile_line, &tiling);
     lay_out(tiles, all, out);
     free(tiles);
     return fv_web_queue(v->site, connection, MHD_HTTP_OK,
