@@ -32,6 +32,15 @@ def problems(report):
     return [p for p in report['problems'] if not any(words in p['text'] for words in of_programs)]
 
 
+def refused(kind, call):
+    """The error that a call raises."""
+    try:
+        call()
+    except kind as why:
+        return why
+    return check(False, 'no {}', kind.__name__)
+
+
 def equal(what, found, wanted):
     check(found == wanted, '{}: found {}, wanted {}', what, found, wanted)
 

@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(HERE + '/../harness')
 import harness
-from report import check, equal
+from report import check, equal, refused
 
 PACKAGE = os.path.join(harness.SOURCE, 'python')
 sys.path.insert(0, PACKAGE)
@@ -84,15 +84,6 @@ def command(path):
         os.environ.pop('FVMPI')
         if before is not None:
             os.environ['FVMPI'] = before
-
-
-def refused(kind, call):
-    """The error that a call raises."""
-    try:
-        call()
-    except kind as why:
-        return why
-    return check(False, 'no {}', kind.__name__)
 
 
 # ---- tables against JSON ----

@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(HERE + '/../harness')
 import harness
-from report import check, equal
+from report import check, equal, refused
 
 PACKAGE = os.path.join(harness.SOURCE, 'python')
 STUB = os.path.join(PACKAGE, 'fvmpi', '_tables.pyi')
@@ -40,14 +40,6 @@ def opened(path):
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         return fvmpi.open(path)
-
-
-def refused(kind, call):
-    try:
-        call()
-    except kind as why:
-        return why
-    return check(False, 'no {}', kind.__name__)
 
 
 # ---- calls of a trace ----
