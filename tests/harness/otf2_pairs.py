@@ -4,7 +4,9 @@
 
     otf2_pairs.py traces.otf2...
 
-A line an archive: its pairs, as "length of the send:length of the receive"; one length of what has no other side.
+A line an archive: its pairs, as "length of the send:length of the receive"; one length of what has no other side. A
+receive that a kill left open has its place in that order, but an archive does not say of which kind it is: it is of the
+one whose later lengths then agree.
 """
 import collections
 import itertools
@@ -13,6 +15,16 @@ import sys
 import otf2
 from otf2.enums import LocationGroupType
 from otf2.events import MpiIrecv, MpiIrecvRequest, MpiIsend, MpiRecv, MpiSend
+
+
+def paired(sends, got, left_open):
+    """What of those that are left open has a place in the kind has no length."""
+    for count in range(len(left_open) + 1):
+        for some in itertools.combinations(left_open, count):
+            pairs = list(itertools.zip_longest(sends, sorted(got + [(at, None) for at in some], key=lambda r: r[0])))
+            if all(not (send and receive) or receive[1] in (send[1], None) for send, receive in pairs):
+                return [(send, None if receive and receive[1] is None else receive) for send, receive in pairs]
+    return list(itertools.zip_longest(sends, sorted(got)))
 
 
 def main(path):
@@ -35,8 +47,9 @@ def main(path):
                 key = event.communicator, event.sender, rank, event.msg_tag
                 at = next(number) if kind is MpiRecv else posted.pop((rank, event.request_id))
                 kinds[key][1].append((at, event.msg_length))
-    pairs = itertools.chain(*(itertools.zip_longest(sends, sorted(got)) for sends, got in kinds.values()))
-    print(*(':'.join(str(side[1]) for side in pair if side) for pair in pairs))
+    open_of = {rank: [at for (of, _), at in posted.items() if of == rank] for rank in rank_of.values()}
+    pairs = itertools.chain(*(paired(sends, got, open_of[kind[2]]) for kind, (sends, got) in kinds.items()))
+    print(*(':'.join(str(side[1]) for side in pair if side) for pair in pairs if any(pair)))
 
 
 for name in sys.argv[1:]:

@@ -64,7 +64,10 @@ def every(mpi, program, problem, options):
     check(
         all(row['duration_s'] >= 0.009 for row in numbers[49:399:50]), 'the save is in others: {}', numbers[49:399:50]
     )
-    if not looked.calm(0.0015):
+    in_phase = [row['duration_s'] for row in numbers[49::50]]
+    others = sorted(row['duration_s'] for row in numbers if row['number'] % 50 != 49)
+    usual = others[len(others) // 2]
+    if not looked.calm(0.0015) or others[-4] > 3 * usual:  # long ones that nobody planted
         return
     equal('period', (unit['period'], unit['period_first']), (50, 49))
     check(unit['period_factor'] > 4, '{}', unit)
@@ -73,7 +76,7 @@ def every(mpi, program, problem, options):
     text = 'every 50th of 400 iterations takes [0-9.]+ times as long: save\\(\\) at iterations.c:{}'.format(line)
     check(re.match(text, finding['text']), '{}', finding)
     equal('place', (plain(finding['function']), finding['line']), ('save', line))
-    close('seconds', finding['lost_s'], 2 * 8 * 0.008, 0.5 * 2 * 8 * 0.008)
+    close('seconds', finding['lost_s'], 2 * sum(in_phase) - 2 * 8 * usual, 1e-4)
 
 
 def moves(mpi, program):
@@ -117,6 +120,8 @@ def nest(mpi, program, options, loop):
     outer = [u for u in looked.units if u['inside'] is None]
     inner = [u for u in looked.units if u['inside'] is not None]
     equal('outer', [(u['count'], plain(u['function'])) for u in outer], [(40, 'nest')])
+    if not looked.calm(0.006):  # 11 rounds of 0.3 ms
+        return
     equal('inner', [(u['count'], u['inside'], plain(u['function'])) for u in inner], [(rounds, 0, loop)])
 
 
