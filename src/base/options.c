@@ -23,35 +23,6 @@ static char counters_storage[(FV_COUNTERS_MOST + 1) * FV_PERF_EVENT_TEXT];
 
 /* ---- parsers ---- */
 
-const char *fv_parse_size(const char *text, uint64_t *out)
-{
-    uint64_t value = 0;
-    const char *p = text;
-
-    for (; *p >= '0' && *p <= '9'; p++)
-        if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
-            return "too large";
-    if (p == text)
-        return "not a size, such as 4M, 512k or 1G";
-
-    static const char units[] = "kmgt";
-    const char *unit = *p ? strchr(units, *p | 0x20) : NULL;
-    if (unit) {
-        if (__builtin_mul_overflow(value, UINT64_C(1) << 10 * (unit - units + 1), &value))
-            return "too large";
-        p++;
-        if (*p == 'i' && p[1] == 'B')
-            p++;
-    }
-    if (*p == 'B')
-        p++;
-    if (*p)
-        return "not a size, such as 4M, 512k or 1G";
-    *out = value;
-    return NULL;
-}
-
 static const char *parse_size(const struct fv_option *option, const char *text, void *field);
 
 /* The limit as one writes it in the option. */
@@ -304,6 +275,18 @@ static const char *parse_sensors(const struct fv_option *option, const char *tex
     return *text ? keep(text, storage, sizeof(storage), field) : "empty; `fvmpi stat --list` lists what there is";
 }
 
+/* A section's name, and behind a colon a factor. */
+static const char *parse_slow(const struct fv_option *option, const char *text, void *field)
+{
+    static char storage[FV_KEEP_SLOW_NAME + 32];
+    double factor;
+
+    (void)option;
+    if (!fv_keep_slow_name(text, &factor))
+        return "not a section's name, or a name and a factor above 1, such as step:3";
+    return keep(text, storage, sizeof(storage), field);
+}
+
 /* On (1), off, or all: short ones, too. */
 static const char *parse_functions(const struct fv_option *option, const char *text, void *field)
 {
@@ -403,6 +386,9 @@ const struct fv_option fv_option_table[] = {
     { .variable = "FVMPI_TRACE_KEEP", .flag = "--trace-keep", .argument = "SIZE", .value = "0",
       .help = "keep the newest SIZE (from 64K) of the trace per process, in place of its begin. Turns --trace on",
       .parse = parse_keep, .offset = FIELD(trace_keep), .least = 65536, .most = SIZE_MOST },
+    { .variable = "FVMPI_KEEP_SLOW", .flag = "--keep-slow", .argument = "SECTION", .value = "",
+      .help = "with --trace-keep: copy what is kept when the section took 3 times its median; SECTION:K: K times",
+      .parse = parse_slow, .offset = FIELD(keep_slow) },
     { .variable = "FVMPI_TRACE_ZSTD", .flag = "--trace-zstd", .argument = "LEVEL", .value = "0",
       .help = "compress the trace by libzstd while the program runs: 1 (fast) to 19; 0: not",
       .parse = parse_number, .offset = FIELD(trace_zstd), .most = 19 },
@@ -744,6 +730,8 @@ void fv_options_from_env(struct fv_options *out)
         complain("FVMPI_EVENTS: events are counted in measured calls only; set FVMPI_SAMPLE=1, too");
     if (report && out->memory == FV_MEMORY_CHOICE_CALLS && !out->trace)
         complain("FVMPI_MEMORY=calls: calls are in a trace only; set FVMPI_TRACE=1, too");
+    if (report && out->keep_slow && !out->trace_keep)
+        complain("FVMPI_KEEP_SLOW: there is nothing to copy; set FVMPI_TRACE_KEEP=64M, too");
     if (report && fv_env("FVMPI_FUNCTIONS_FILTER") && !fv_env("FVMPI_FUNCTIONS_LEFT_OUT"))
         complain("FVMPI_FUNCTIONS_FILTER: only fvmpi run reads filter files; use fvmpi run --functions-filter FILE");
     if (report)

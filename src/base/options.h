@@ -10,8 +10,9 @@
 #include "base/base.h"
 #include "base/list.h"
 
-#define FV_EVENTS_MOST   4  /* of --events */
-#define FV_COUNTERS_MOST 16 /* of --counters */
+#define FV_EVENTS_MOST    4  /* of --events */
+#define FV_COUNTERS_MOST  16 /* of --counters */
+#define FV_KEEP_SLOW_NAME 64 /* of --keep-slow: a section's name, with its NUL */
 
 /* Of fv_options.sample, below any rate: clock samples alone, as often as they cost little. */
 #define FV_SAMPLE_CLOCK 1
@@ -44,6 +45,7 @@ struct fv_options {
     uint64_t profile_max, collectives_max; /* bytes */
     uint64_t trace_max;                    /* bytes */
     uint64_t trace_keep;                   /* bytes of the newest events; 0: the trace is no ring */
+    const char *keep_slow;                 /* "section" or "section:factor", in static storage; NULL: none */
     uint64_t trace_zstd;                   /* level of compression; 0: none */
     bool trace, off_at_start, disable, quiet;
     bool container;        /* a node's rank files end up in one file */
@@ -124,6 +126,10 @@ const struct fv_option *fv_option_by_variable(const char *name, size_t length);
 /* The row whose flag, or variable, looks most like a word that nobody knows; NULL: none is near. */
 const struct fv_option *fv_option_near_flag(const char *word, size_t length);
 const struct fv_option *fv_option_near_variable(const char *word, size_t length);
+
+/* Of fv_options.keep_slow the length of the section's name, and the factor; 0: it has no name, or a factor up to 1. A
+ * name may have a colon, too. */
+size_t fv_keep_slow_name(const char *text, double *factor);
 
 /* "4M" -> 4194304: digits with at most one of k, M, G, T (powers of 1024), then B or iB if you like.
  * NULL, or why not; *out is set on success only. */

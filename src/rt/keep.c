@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fvmpi_keep(): a copy of the rank file as it is now, in a directory of its own. The n-th call of each rank goes to the
- * same one, DIR/program-keep-N, so that ranks which call it together are kept together. Meanwhile no chunk of the ring
- * is filled again: other threads that need one wait. */
+/* See keep.h. A copy is the rank file as it is now, in a directory of its own. The n-th call of fvmpi_keep() of each
+ * rank goes to the same one, DIR/program-keep-N, so that ranks which call it together are kept together. Meanwhile no
+ * chunk of the ring is filled again: other threads that need one wait. */
+#include "rt/keep.h"
 #include "base/experiment.h"
+#include "base/histogram.h"
 #include "rt/labels.h"
 #include "rt/remarks.h"
 #include "rt/ring.h"
@@ -12,8 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#define MOST  16 /* copies of a process: a long run must not fill the disk */
+#define MOST  16 /* copies of a process, of either kind: a long run must not fill the disk */
 #define PIECE (UINT32_C(1) << 16)
 
 static unsigned kept;
@@ -40,13 +44,13 @@ static bool make_directory(const char *path)
 }
 
 /* Makes what is above the copy. */
-static int make_copy(unsigned number, char path[4200])
+static int make_copy(const char *folder, char path[4200])
 {
     char directory[4096];
     const char *name;
 
     split(directory, &name);
-    snprintf(path, 4200, "%s/program-keep-%u", directory, number);
+    snprintf(path, 4200, "%s/%s", directory, folder);
     bool good = make_directory(path);
     const size_t length = strlen(path);
     const char *slash = strchr(name, '/');
@@ -80,10 +84,10 @@ static bool copy_bytes(int from, int to, char *piece, uint64_t end)
 }
 
 /* errno; 0: it is there. */
-static int copy(unsigned number)
+static int copy(const char *folder)
 {
     char path[4200], *piece = fv_memory_new(PIECE);
-    int from = open(fv_rt.writer.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), to = from < 0 ? -1 : make_copy(number, path);
+    int from = open(fv_rt.writer.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), to = from < 0 ? -1 : make_copy(folder, path);
     const uint64_t held = fv_ring_hold(), end = __atomic_load_n(&fv_rt.writer.header->file_bytes, __ATOMIC_ACQUIRE);
     bool good = piece && to >= 0 && copy_bytes(from, to, piece, end);
     const int why = good ? 0 : errno ? errno : ENOMEM;
@@ -100,9 +104,20 @@ static int copy(unsigned number)
     return why;
 }
 
+static void keep(const char *folder, const char *label)
+{
+    fv_label(label, strlen(label), FV_LABEL_PROGRAM);
+    struct fv_scope scope = fv_scope_enter();
+    const int error = copy(folder);
+
+    if (error)
+        fv_remark(true, "%s: no copy: %s", folder, strerror(error));
+    fv_scope_leave(&scope);
+}
+
 FV_PUBLIC void fvmpi_keep_v1(const char *why)
 {
-    char text[FV_LABEL_MOST];
+    char folder[64], label[FV_LABEL_MOST];
 
     if (!fv_rt_here() || !fv_rt.options.trace_keep || !fv_rt.writer.header)
         return;
@@ -112,11 +127,79 @@ FV_PUBLIC void fvmpi_keep_v1(const char *why)
                   "fvmpi_keep(): only the first 16 calls of a process make a copy");
         return;
     }
-    snprintf(text, sizeof(text), "fvmpi_keep %u: %.1000s", number, why ? why : "");
-    fv_label(text, strlen(text), FV_LABEL_PROGRAM);
-    struct fv_scope scope = fv_scope_enter();
-    const int error = copy(number);
-    if (error)
-        fv_remark(true, "fvmpi_keep(): copy %u: %s", number, strerror(error));
-    fv_scope_leave(&scope);
+    snprintf(folder, sizeof(folder), "program-keep-%u", number);
+    snprintf(label, sizeof(label), "fvmpi_keep %u: %.1000s", number, why ? why : "");
+    keep(folder, label);
+}
+
+/* ---- slow sections ---- */
+
+#define USUAL 10 /* instances, before one is called slow */
+
+static struct fv_slow {
+    char name[FV_KEEP_SLOW_NAME];
+    double factor;
+    bool found, copied; /* copied: by the instance before */
+    unsigned copies;
+    uint64_t count, least;
+    uint32_t of[FV_OCTAVES][FV_OCTAVE_BUCKETS];
+} slow;
+
+struct fv_slow *fv_slow_of(const char *section)
+{
+    const char *wanted = fv_rt.options.keep_slow;
+
+    if (slow.found || !wanted || !fv_rt.options.trace_keep || getpid() != (pid_t)syscall(SYS_gettid))
+        return NULL;
+    const size_t length = fv_keep_slow_name(wanted, &slow.factor);
+    if (strncmp(section, wanted, length) || section[length])
+        return NULL;
+    memcpy(slow.name, wanted, length);
+    slow.least = UINT64_MAX;
+    slow.found = true;
+    return &slow;
+}
+
+/* The end of the bucket that has the median: it is no longer. */
+static uint64_t median(const struct fv_slow *s)
+{
+    uint64_t below = 0;
+
+    for (unsigned i = 0; i < FV_OCTAVES * FV_OCTAVE_BUCKETS; i++)
+        if ((below += s->of[i / FV_OCTAVE_BUCKETS][i % FV_OCTAVE_BUCKETS]) * 2 > s->count)
+            return fv_bucket_first((i + 1) / FV_OCTAVE_BUCKETS, (i + 1) % FV_OCTAVE_BUCKETS);
+    return UINT64_MAX;
+}
+
+static FV_COLD void keep_instance(struct fv_slow *s, uint64_t number, double times)
+{
+    char folder[64], label[256];
+
+    s->copied = true;
+    if (++s->copies > MOST) {
+        fv_remark(s->copies == MOST + 1 && fv_rt.world_rank == 0,
+                  "--keep-slow: only the first 16 slow instances of %s were copied", s->name);
+        return;
+    }
+    snprintf(folder, sizeof(folder), "slow-keep-%llu", (unsigned long long)number);
+    snprintf(label, sizeof(label), "slow-keep-%llu: %s took %.1f times its median", (unsigned long long)number, s->name,
+             times);
+    keep(folder, label);
+}
+
+void fv_slow_ended(struct fv_slow *s, uint64_t number, uint64_t ticks)
+{
+    const unsigned octave = fv_octave(ticks);
+    const bool may_be = s->count >= USUAL && !s->copied && (double)ticks > s->factor * (double)s->least;
+
+    s->copied = false;
+    if (may_be) {
+        const double usual = (double)median(s);
+
+        if ((double)ticks > s->factor * usual)
+            keep_instance(s, number, (double)ticks / usual);
+    }
+    s->least = ticks < s->least ? ticks : s->least;
+    s->of[octave][fv_octave_bucket(ticks, octave)]++;
+    s->count++;
 }

@@ -15,7 +15,4 @@ uint32_t fv_ring_turns(void);
 uint64_t fv_ring_hold(void);
 void fv_ring_let_go(uint64_t held);
 
-/* Of fvmpi.h (keep.c). */
-FV_PUBLIC void fvmpi_keep_v1(const char *why);
-
 #endif

@@ -16,7 +16,7 @@ uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t 
     const size_t gap = (ALIGN - w->at % ALIGN) % ALIGN;
     uint64_t where = w->at + gap;
 
-    w->failed = w->failed || fwrite(none, 1, gap, w->out) != gap || fwrite(data, 1, bytes, w->out) != bytes;
+    w->failed = w->failed || fwrite(none, 1, gap, w->out) != gap || (bytes && fwrite(data, 1, bytes, w->out) != bytes);
     w->at = where + bytes;
     return where;
 }

@@ -142,8 +142,8 @@ def environment(extra=None):
             # what Open MPI takes within a host, without a look at what else there is
             'TMPDIR': '/tmp',
             'OMPI_MCA_pml': 'ob1',
-            # one that no other test's jobs remove when they end
-            'OMPI_MCA_orte_tmpdir_base': _scratch,
+            # one that no other job makes at the same time, or removes when it ends
+            'OMPI_MCA_orte_tmpdir_base': scratch('s'),
         }
     )
     # it runs signal handlers when it likes, after what they interrupt has ended

@@ -21,7 +21,7 @@ def recorded(soname):
         programs = programs[:1]
     run = harness.run(
         [sys.executable, os.path.join(harness.PROGRAMS, 'counts.t'), *programs],
-        env={'FVMPI_TEST_MPI': soname, 'FVMPI_BUILD': harness.BUILD},
+        env={'FVMPI_TEST_MPI': soname, 'FVMPI_TEST_SANITIZER': harness.SANITIZER, 'FVMPI_BUILD': harness.BUILD},
     )
     lines = run.out.splitlines()
     check(

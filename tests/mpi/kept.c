@@ -4,16 +4,18 @@
  *
  *     kept ITERATIONS [MODE]
  *
- * MODE: keep: calls fvmpi_keep() in the middle; wild: also receives that take what comes; wait: after ITERATIONS it
+ * MODE: steps: 60 iterations are sections of a millisecond, but for SLOW; keep: calls fvmpi_keep() in the middle; wild: also receives that take what comes; wait: after ITERATIONS it
  * waits until the file "go" is there, and does as many again. */
 #include <fvmpi.h>
 #include <mpi.h>
 #include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LENGTHS 997
+#define SLOW    41 /* instance of a section, from 1 on */
 
 static char out[LENGTHS + 1], in[8][LENGTHS + 1];
 static int rank, size, left, right;
@@ -82,6 +84,20 @@ static void iterate(long i, MPI_Comm other, int is_wild)
         MPI_Iprobe(left, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+/* Sections that are as long on a busy machine; both ranks wait for the slow one. */
+static void steps(MPI_Comm other)
+{
+    for (long i = 0; i < 60; i++) {
+        const struct timespec t = { 0, i + 1 == SLOW && rank == 0 ? 300000000 : 1000000 };
+
+        fvmpi_section_begin("step", 0, 0);
+        nanosleep(&t, NULL);
+        iterate(i, other, 0);
+        MPI_Barrier(other);
+        fvmpi_section_end("step", 0, 0);
+    }
+}
+
 static void run(long from, long to, MPI_Comm other, const char *mode)
 {
     for (long i = from; i < to; i++) {
@@ -103,10 +119,13 @@ int main(int argc, char **argv)
     left = (rank + size - 1) % size;
     right = (rank + 1) % size;
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
-    run(0, iterations, other, mode);
+    if (!strcmp(mode, "steps"))
+        steps(other);
+    else
+        run(0, iterations, other, mode);
     if (!strcmp(mode, "wait")) {
         if (!rank)
-            printf("waiting\n"), fflush(stdout);
+            fclose(fopen("waits", "w"));
         while (access("go", F_OK))
             usleep(20000);
         run(iterations, 2 * iterations, other, mode);

@@ -165,9 +165,11 @@ def is_kept_from_outside(mpi, program):
     try:
         harness.wait_until(lambda: len(glob_of(directory)) == 2, what='two rank files')
         refused = None
-        for last in None, '1h', None:
+        for last in None, '1h':
             time.sleep(0.3)
             run([FVMPI, 'keep', directory] + (['--last', last] if last else [])).ended(0)
+        harness.wait_until(lambda: os.path.exists(os.path.join(cwd, 'waits')), what='a rank that waits')
+        run([FVMPI, 'keep', directory]).ended(0)
         refused = run([FVUNIFY, directory])
         short = run([FVMPI, 'keep', '--last', '1ms', '-o', os.path.join(cwd, 'short'), directory]).ended(0)
     finally:
@@ -196,6 +198,33 @@ def is_kept_by_the_program(mpi, program):
     check(0.4 < calls[0] / calls[1] < 0.6, 'calls: {}', calls)
 
 
+def is_kept_when_slow(mpi, program):
+    """Instance 41 takes 300 times as long as the others, where the machine lets them be short. What it makes slow is kept,
+    too."""
+    options = RING + ['--keep-slow', 'step:50', '--section-instances=100']
+    ring = mpi.profile(program, 2, ['0', 'steps'], options).ended(0)
+    kept = sorted(int(name[10:]) for name in os.listdir(ring.directory) if name.startswith('slow-keep-'))
+    data = ring.report().data
+    for rank in 0, 1:
+        seconds = [row['elapsed_s'] for row in data['section_instances'] if row['rank'] == rank]
+        times = {n: seconds[n - 1] / sorted(seconds[: n - 1])[(n - 1) // 2] for n in range(11, 61)}
+        clearly = {n for n in times if times[n] > 60 and n - 1 not in kept}
+        check(clearly <= set(kept) and all(times[n] > 45 for n in kept), 'rank {}: {} {}', rank, kept, times)
+    if 41 not in kept:
+        return
+    copy = os.path.join(ring.directory, 'slow-keep-41')
+    equal('ranks', len(glob_of(copy)), 2)
+    are_merged_well([copy], PAIRS)
+    labels = {label['text'] for label in data['labels']}
+    check(any(re.match(r'slow-keep-41: step took [0-9.]+ times its median$', text) for text in labels), '{}', labels)
+
+
+def is_refused():
+    for given in 'step:1', 'step:0.5', ':3', '':
+        said = run([FVMPI, 'run', '--trace-keep', '1M', '--keep-slow', given, 'true'])
+        check(said.rc == 2 and 'such as step:3' in said.err, '{}: {} {}', given, said.rc, said.err)
+
+
 tap = harness.Tap()
 harness.needs_fvunify(tap)
 for mpi in harness.mpis(tap):
@@ -213,4 +242,8 @@ for mpi in harness.an_mpi(tap, quiet=True):
         is_kept_from_outside(mpi, program)
     with tap.test('{}: fvmpi_keep() copies it'.format(mpi)):
         is_kept_by_the_program(mpi, program)
+    with tap.test('{}: --keep-slow copies it'.format(mpi)):
+        is_kept_when_slow(mpi, program)
+with tap.test('--keep-slow: no name, no factor'):
+    is_refused()
 tap.done()

@@ -101,7 +101,7 @@ def tree(tap, mpi):
             text = job.where('--all', '--width', '200').ended(0).out
             where = text[text.index('Where everybody is') :]
             for pattern in (
-                r'^  rank 2: read\(\) <- load_mesh\(\) at where.c:\d+ <- all\(\) at where.c:\d+ <- main\(\) at',
+                r'^  rank 2: read\(\) <- (__interceptor_read\(\) at \S+ <- )?load_mesh\(\) at where.c:\d+ <- all\(\) at where.c:\d+ <- main\(\) at',
                 r'^  rank 3: (smooth\(\) <- |restrict_grid\(\) <- )?solve\(\).* <- all\(\).*\n.*loops: [2-8] of 8 looks differ below it',
                 r'^  rank 5: \(stopped\).*\n.*not interrupted: it is stopped',
                 r'^  rank 4: pthread_mutex_lock\(\) <- deadlock\(\) at where.c:\d+',

@@ -240,6 +240,10 @@ def own(tap):
     place = harness.scratch('own')
     program, folder, directory = (os.path.join(place, name) for name in ('known', 'files', 'e'))
     os.mkdir(folder)
+    if harness.SANITIZER:
+        with tap.test('our own'):
+            raise harness.Skip('functions of a sanitizer are on the paths')
+        return
     with tap.test('our own: the tables of the rank files'):
         source = os.path.join(HERE, '../io/known.c')
         harness.run(['cc', '-O1', '-g', '-w', source, '-o', program, '-lpthread']).ended(0)
@@ -290,6 +294,7 @@ def own_functions(tap):
             f.write(FUNCTIONS)
         harness.run(['cc', '-O1', '-g', '-finstrument-functions', program + '.c', '-o', program, '-lpthread']).ended(0)
         options = ['--functions', '--threads', '--memory=calls', '--trace', '--sample=off']
+        harness.not_of_a_sanitizer(options)
         run = [harness.FVMPI, 'run', '-q', *options, '-o', directory, '--mpi', 'serial', program]
         harness.run(run, directory=directory).ended(0)
         harness.run([FVUNIFY, '-q', directory]).ended(0)

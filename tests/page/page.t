@@ -306,11 +306,12 @@ def main():
     pages += more + [
         *threaded(folder),
         traced(folder, mpi),
-        layered(folder, mpi),
         *sampled(folder, mpi),
         instrumented(folder),
         repeated(folder, mpi),
     ]
+    with tap.test('a run with all layers'):
+        pages.append(layered(folder, mpi))
     if LONG:
         pages += programs(tap, folder)
     with tap.test('without source lines'):
