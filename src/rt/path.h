@@ -27,7 +27,6 @@ struct fv_path_entry {
 };
 #define FV_PATH_UNCOUNTED UINT32_MAX /* more than there are communicators and functions */
 
-void fv_path_init(void); /* once, before the first lookup */
 struct fv_path_cache;
 struct fv_paths *fv_paths_new(struct fv_path_cache **cache); /* of a thread; and what finds them */
 void fv_paths_forget(struct fv_paths *paths);

@@ -15,6 +15,7 @@
 #include "rt/remarks.h"
 #include "rt/predecessor.h"
 #include "rt/turns.h"
+#include "rt/unwind.h"
 #include "rt/usage.h"
 
 #include <errno.h>
@@ -533,7 +534,7 @@ void fv_start(const struct fv_start_info *info)
         fv_barriers_agree(directory, info); /* ranks may wait for each other here, and handlers call MPI_Abort */
         fv_loaded_start();
         signals = fv_signals_hold();
-        fv_path_init();
+        fv_unwind_init();
         set_state(state = FV_RT_ON);
         fv_signals_go_on(signals);
     }

@@ -514,6 +514,7 @@ def waits_of(locks):
 
 def own_threads(tap):
     with tap.test('threads of our own archive: what they wait for, by its name, and where'):
+        harness.not_of_a_sanitizer(['--threads'])
         run = threads.record([threads.build('known.c')], '--trace', '--threads=on', '--sample=off').ended(0)
         harness.run([FVUNIFY, '-q', run.directory]).ended(0)
         anchor = os.path.join(run.directory, 'traces.otf2')

@@ -188,7 +188,7 @@ def parts(trace, directory):
 
 
 def of_a_run(tap, mpi):
-    options = ['--trace', '--memory', '--sample=off', '--section-cpu=0', '-q']
+    options = ['--trace', '--sample=off', '--section-cpu=0', '-q'] + ([] if harness.SANITIZER else ['--memory'])
     run = mpi.profile(mpi.build('waitpaths.c'), 4, ['paths'], options).ended(0)
     trace = perfetto(run.directory)
     harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)

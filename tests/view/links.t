@@ -198,7 +198,11 @@ def values(tap, mpi):
     program = mpi.build('../sensors/known.c', '-pthread', '-ldl', '-I', os.path.join(harness.SOURCE, 'src'))
     words = ['wait', 'label', 'meshed', 'pages', '3000', 'wait', 'wait']
     options = ['--trace', '--memory', '--sensors', 'vmstat.nr_free_pages', '--sensors-hz', '200', '-q']
-    run = mpi.profile(program, 2, words, options).ended(0)
+    run = None
+    with tap.test('{}: memory and a sensor are recorded'.format(mpi)):
+        run = mpi.profile(program, 2, words, options).ended(0)
+    if not run:
+        return
     anchor = merged(run.directory)
     exact = metrics(anchor)
     times = []
