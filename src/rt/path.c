@@ -5,8 +5,8 @@
  * the return addresses of the whole path. If they still do, the path is the same: the frame of a function has
  * one size at one of its calls, so the chain of slots is fixed - unless the function finds its frame through
  * the frame pointer (alloca, variable-length arrays, realigned stacks). Such frames have their frame pointer
- * inside of themselves; for them the saved frame pointer is one more slot to compare. A comparison costs a
- * nanosecond a frame; unwinding (unwind.h) happens on a miss only.
+ * inside of themselves; unless it is known to be an address there by chance, the saved one is one more slot to compare.
+ * A comparison costs a nanosecond a frame; unwinding (unwind.h) happens on a miss only.
  *
  * Slots are read between the wrapper's frame and the end of the thread's stack, which is memory that
  * exists as long as the thread does. Calls from other stacks (coroutines) and from signal handlers are
@@ -122,7 +122,8 @@ static unsigned collect_checks(const struct fv_stack_walk *walk, struct fv_call_
         if (slot < base || slot >= stack_end)
             return 0;
         checks[count++] = (struct fv_path_check){ (int64_t)(slot - base), value_at(slot, f->address) };
-        if (f->frame_pointer < f->sp || f->frame_pointer >= next_sp || (i + 1 == walk->count && !walk->truncated))
+        if (f->is_fixed || f->frame_pointer < f->sp || f->frame_pointer >= next_sp ||
+            (i + 1 == walk->count && !walk->truncated))
             continue; /* a general register here; or nothing was found by it */
         if (f->saved_at < base - sizeof(uintptr_t) || f->saved_at >= stack_end)
             return 0;

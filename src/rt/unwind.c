@@ -213,24 +213,53 @@ static bool is_word(uintptr_t bytes)
     return bytes % 8 == 0 && bytes / 8 <= WORD_MOST;
 }
 
-/* What libunwind found, if it follows from the return address alone. Where the frame pointer points into the frame it
- * may be what finds it; then it must be as compilers use it. */
-static struct rule rule_of(const struct fv_stack_frame *from, const struct fv_stack_frame *to)
+/* What libunwind found, if it follows from the return address alone: of a frame that the frame pointer finds, ... */
+static struct rule rule_by_pointer(const struct fv_stack_frame *from, const struct fv_stack_frame *to)
+{
+    const bool is_usual = to->sp == from->frame_pointer + 2 * sizeof(uintptr_t) && to->saved_at == from->frame_pointer;
+
+    return (struct rule){ .kind = is_usual ? BY_POINTER : NO_RULE };
+}
+
+/* ... and of another one. */
+static struct rule rule_of_fixed(const struct fv_stack_frame *from, const struct fv_stack_frame *to)
 {
     static const struct rule none = { .kind = NO_RULE };
-    const uintptr_t pointer = from->frame_pointer, size = to->sp - from->sp, saved = to->sp - to->saved_at;
+    const uintptr_t size = to->sp - from->sp, saved = to->sp - to->saved_at;
 
-    if (to->sp <= from->sp || to->slot != to->sp - sizeof(uintptr_t))
-        return none;
-    if (pointer >= from->sp && pointer < to->sp)
-        return to->sp == pointer + 2 * sizeof(uintptr_t) && to->saved_at == pointer
-                   ? (struct rule){ .kind = BY_POINTER }
-                   : none;
     if (!is_word(size) || !is_word(saved) || !fv_is_return_address(to->address))
         return none;
-    if (to->saved_at == from->saved_at && to->frame_pointer == pointer)
+    if (to->saved_at == from->saved_at && to->frame_pointer == from->frame_pointer)
         return (struct rule){ FIXED, size, 0 };
     return to->saved_at >= from->sp && to->saved_at < to->slot ? (struct rule){ FIXED, size, saved } : none;
+}
+
+/* Registers other than these are not known; no rule needs them. */
+static void begin_at(struct native *n, const struct fv_stack_frame *frame)
+{
+    memset(&n->context, 0, sizeof(n->context));
+    n->context.uc_mcontext.gregs[REG_RIP] = (greg_t)frame->address;
+    n->context.uc_mcontext.gregs[REG_RSP] = (greg_t)frame->sp;
+    n->context.uc_mcontext.gregs[REG_RBP] = (greg_t)frame->frame_pointer;
+    n->is_there = !unw_init_local(&n->cursor, &n->context);
+}
+
+/* Does the frame pointer find the caller? It does not where another one leads there as well: it is a register of the
+ * program, and has an address in its frame by chance. */
+static bool is_found_by_pointer(struct native *n, const struct fv_stack_frame *from, const struct fv_stack_frame *to)
+{
+    struct fv_stack_frame other = *from;
+    unw_word_t ip = 0, sp = 0;
+
+    if (from->frame_pointer < from->sp || from->frame_pointer >= to->sp)
+        return false;
+    other.frame_pointer ^= 64;
+    begin_at(n, &other);
+    const bool leads = n->is_there && unw_step(&n->cursor) > 0 && !unw_get_reg(&n->cursor, UNW_REG_IP, &ip) &&
+                       !unw_get_reg(&n->cursor, UNW_REG_SP, &sp) && ip == to->address && sp == to->sp;
+
+    n->is_there = false;
+    return !leads;
 }
 
 static bool read_word(uintptr_t at, uintptr_t *out)
@@ -261,21 +290,10 @@ static bool follow(struct rule rule, const struct fv_stack_frame *from, struct f
     return read_word(to->slot, &to->address) && (!is_saved || read_word(to->saved_at, &to->frame_pointer));
 }
 
-/* Registers other than these are not known; no rule needs them. */
-static void begin_at(struct native *n, const struct fv_stack_frame *frame)
-{
-    memset(&n->context, 0, sizeof(n->context));
-    n->context.uc_mcontext.gregs[REG_RIP] = (greg_t)frame->address;
-    n->context.uc_mcontext.gregs[REG_RSP] = (greg_t)frame->sp;
-    n->context.uc_mcontext.gregs[REG_RBP] = (greg_t)frame->frame_pointer;
-    n->is_there = !unw_init_local(&n->cursor, &n->context);
-}
-
 /* As step(); below 0: it is not known. */
 static int step_anew(struct fv_stack_walk *walk, struct native *n, uint64_t removals)
 {
-    const struct fv_stack_frame *from = &walk->frame[walk->count - 1];
-    struct fv_stack_frame *to = &walk->frame[walk->count];
+    struct fv_stack_frame *from = &walk->frame[walk->count - 1], *to = &walk->frame[walk->count];
 
     if (!n->is_there)
         begin_at(n, from);
@@ -294,16 +312,19 @@ static int step_anew(struct fv_stack_walk *walk, struct native *n, uint64_t remo
         return -1;
     if (to->saved_at - (uintptr_t)&n->context < sizeof(n->context)) /* no callee saved it */
         to->saved_at = from->saved_at;
-    const struct rule rule = rule_of(from, to);
-    if (rule.kind == NO_RULE || unw_is_signal_frame(&n->cursor) > 0)
+    if (unw_is_signal_frame(&n->cursor) > 0 || to->sp <= from->sp || to->slot != to->sp - sizeof(uintptr_t))
+        return -1;
+    const struct rule rule = is_found_by_pointer(n, from, to) ? rule_by_pointer(from, to) : rule_of_fixed(from, to);
+    if (rule.kind == NO_RULE)
         return -1;
     remember(from->address, removals, rule);
+    from->is_fixed = rule.kind == FIXED;
     return more;
 }
 
 static int step_again(struct fv_stack_walk *walk, struct native *n, uint64_t removals)
 {
-    const struct fv_stack_frame *from = &walk->frame[walk->count - 1];
+    struct fv_stack_frame *from = &walk->frame[walk->count - 1];
     const struct rule rule = recall(from->address, removals);
 
     if (rule.kind == END)
@@ -311,6 +332,7 @@ static int step_again(struct fv_stack_walk *walk, struct native *n, uint64_t rem
     if (rule.kind == NO_RULE)
         return step_anew(walk, n, removals);
     n->is_there = false;
+    from->is_fixed = rule.kind == FIXED;
     return follow(rule, from, &walk->frame[walk->count]) ? 1 : -1;
 }
 

@@ -17,6 +17,7 @@ struct fv_stack_frame {
     uintptr_t slot;          /* where the return address is; 0: not on the stack */
     uintptr_t frame_pointer; /* its value in that frame ... */
     uintptr_t saved_at;      /* ... and the slot that a callee saved it in; 0: none */
+    bool is_fixed;           /* its size is known to follow from its address: the frame pointer does not find it */
 };
 
 struct fv_stack_walk {

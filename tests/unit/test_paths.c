@@ -170,6 +170,45 @@ static void test_paths_are_cached(void **state)
     assert_int_equal(fv_self->record->path_misses - before, 0);
 }
 
+#if defined(__x86_64__)
+/* Calls wrapper() with the frame pointer's register as one of its own, which points to its array's item. */
+void points_into_frame(long item);
+__asm__(".text\n"
+        ".globl points_into_frame\n"
+        ".type points_into_frame, @function\n"
+        "points_into_frame:\n"
+        ".cfi_startproc\n"
+        "push %rbp\n"
+        ".cfi_def_cfa_offset 16\n"
+        ".cfi_offset 6, -16\n"
+        "sub $64, %rsp\n"
+        ".cfi_def_cfa_offset 80\n"
+        "lea (%rsp, %rdi, 8), %rbp\n"
+        "call wrapper\n"
+        "add $64, %rsp\n"
+        ".cfi_def_cfa_offset 16\n"
+        "pop %rbp\n"
+        ".cfi_def_cfa_offset 8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size points_into_frame, .-points_into_frame\n");
+#endif
+
+static void test_registers_are_no_frame_pointers(void **state)
+{
+    (void)state;
+#if defined(__x86_64__)
+    const uint64_t before = fv_self->record->path_misses;
+
+    calls = wrong = 0;
+    for (volatile long i = 0; i < 8; i++)
+        points_into_frame(i);
+    assert_int_equal(calls, 8);
+    assert_int_equal(wrong, 0);
+    assert_int_equal(fv_self->record->path_misses - before, 1);
+#endif
+}
+
 static void test_deep_paths_are_cut(void **state)
 {
     (void)state;
@@ -408,11 +447,17 @@ static void test_tables_are_asked_for_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths_equal_unwinding),     cmocka_unit_test(test_paths_are_cached),
-        cmocka_unit_test(test_deep_paths_are_cut),        cmocka_unit_test(test_threads_one_after_another),
-        cmocka_unit_test(test_threads_at_once),           cmocka_unit_test(test_coroutine_stacks),
-        cmocka_unit_test(test_many_callers_are_cached),   cmocka_unit_test(test_coroutines_take_no_entries),
-        cmocka_unit_test(test_paths_in_use_stay),         cmocka_unit_test(test_many_paths_evict_others),
+        cmocka_unit_test(test_paths_equal_unwinding),
+        cmocka_unit_test(test_paths_are_cached),
+        cmocka_unit_test(test_registers_are_no_frame_pointers),
+        cmocka_unit_test(test_deep_paths_are_cut),
+        cmocka_unit_test(test_threads_one_after_another),
+        cmocka_unit_test(test_threads_at_once),
+        cmocka_unit_test(test_coroutine_stacks),
+        cmocka_unit_test(test_many_callers_are_cached),
+        cmocka_unit_test(test_coroutines_take_no_entries),
+        cmocka_unit_test(test_paths_in_use_stay),
+        cmocka_unit_test(test_many_paths_evict_others),
         cmocka_unit_test(test_tables_are_asked_for_once),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
