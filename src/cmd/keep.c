@@ -8,6 +8,7 @@
 #include "base/experiment.h"
 #include "base/process.h"
 #include "base/shell.h"
+#include "base/write_at.h"
 #include "experiment/chunks.h"
 #include "experiment/experiment.h"
 #include "tool/new_file.h"
@@ -93,7 +94,7 @@ struct copy {
 
 static bool write_at(const struct copy *c, const void *data, size_t bytes, uint64_t offset)
 {
-    return pwrite(c->to, data, bytes, (off_t)offset) == (ssize_t)bytes;
+    return fv_write_at(c->to, data, bytes, offset);
 }
 
 static bool leave_out(struct copy *c, const struct fv_chunk_header *chunk, uint64_t offset)
@@ -289,7 +290,7 @@ static void copy_run_json(const char *directory, const char *output)
         close(in);
     if (n <= 0 || (out = fv_new_file(to, O_WRONLY, 0666)) < 0)
         return;
-    if (write(out, text, (size_t)n) != n)
+    if (!fv_write_at(out, text, (size_t)n, 0))
         unlink(to);
     close(out);
 }

@@ -2,6 +2,7 @@
 /* See stage.h. */
 #include "cmd/stage.h"
 #include "base/shell.h"
+#include "base/write_at.h"
 #include "base/experiment.h"
 #include "base/local.h"
 #include "base/older.h"
@@ -32,27 +33,14 @@ struct stage {
 
 /* ---- one file ---- */
 
-static bool write_all(int fd, const char *bytes, size_t count)
-{
-    for (ssize_t n; count; bytes += n, count -= (size_t)n)
-        if ((n = write(fd, bytes, count)) < 0) {
-            if (errno != EINTR)
-                return false;
-            n = 0;
-        }
-    return true;
-}
-
 static bool copy(int from, int to)
 {
     static char buffer[1 << 20];
     struct stat first, second;
-    ssize_t n;
+    uint64_t at = 0;
 
-    if (lseek(from, 0, SEEK_SET))
-        return false;
-    while ((n = read(from, buffer, sizeof(buffer))) != 0)
-        if (n > 0 ? !write_all(to, buffer, (size_t)n) : errno != EINTR)
+    for (ssize_t n; (n = pread(from, buffer, sizeof(buffer), (off_t)at)) != 0; at += n > 0 ? (uint64_t)n : 0)
+        if (n > 0 ? !fv_write_at(to, buffer, (size_t)n, at) : errno != EINTR)
             return false;
     if (fsync(to) || fstat(from, &first) || fstat(to, &second))
         return false;

@@ -5,6 +5,7 @@
 #include "rt/keep.h"
 #include "base/experiment.h"
 #include "base/histogram.h"
+#include "base/write_at.h"
 #include "rt/labels.h"
 #include "rt/remarks.h"
 #include "rt/ring.h"
@@ -72,15 +73,14 @@ static bool copy_bytes(int from, int to, char *piece, uint64_t end)
         const size_t bytes = end - at < PIECE ? (size_t)(end - at) : PIECE;
 
         next = at + bytes;
-        if (pread(from, piece, bytes, (off_t)at) != (ssize_t)bytes ||
-            pwrite(to, piece, bytes, (off_t)at) != (ssize_t)bytes)
+        if (pread(from, piece, bytes, (off_t)at) != (ssize_t)bytes || !fv_write_at(to, piece, bytes, at))
             return false;
     }
     if (pread(from, piece, FV_PAGE, 0) != (ssize_t)FV_PAGE)
         return false;
     h->state = FV_STATE_CUT;
     h->file_bytes = end;
-    return pwrite(to, piece, FV_PAGE, 0) == (ssize_t)FV_PAGE;
+    return fv_write_at(to, piece, FV_PAGE, 0);
 }
 
 /* errno; 0: it is there. */

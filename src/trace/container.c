@@ -2,6 +2,7 @@
 /* See container.h. */
 #include "trace/container.h"
 #include "base/base.h"
+#include "base/write_at.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -159,17 +160,6 @@ bool fv_same_bytes(int one, int other, uint64_t begin, uint64_t bytes)
     return true;
 }
 
-static bool write_at(int fd, const char *bytes, size_t count, uint64_t at)
-{
-    for (ssize_t n; count; bytes += n, count -= (size_t)n, at += (uint64_t)n)
-        if ((n = pwrite(fd, bytes, count, (off_t)at)) < 0) {
-            if (errno != EINTR)
-                return false;
-            n = 0;
-        }
-    return true;
-}
-
 /* Its bytes are on the disk before there is an entry. What was begun and not ended is cut off. */
 static int write_file(int from, int to, uint64_t at, const char *name, uint64_t bytes)
 {
@@ -190,10 +180,10 @@ static int write_file(int from, int to, uint64_t at, const char *name, uint64_t 
             errno = n ? errno : EIO;
             return -1;
         }
-        if (!write_at(to, buffer, (size_t)n, e.begin + done))
+        if (!fv_write_at(to, buffer, (size_t)n, e.begin + done))
             return -1;
     }
-    return fsync(to) || !write_at(to, (const char *)&e, sizeof(e), at) || fsync(to) ? -1 : 0;
+    return fsync(to) || !fv_write_at(to, (const char *)&e, sizeof(e), at) || fsync(to) ? -1 : 0;
 }
 
 static int append(int from, int to, const char *name)
