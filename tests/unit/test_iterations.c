@@ -316,6 +316,24 @@ static void periods(void **state)
     }
 }
 
+/* Others take the processor from as many iterations as are long by the program, which are much longer. */
+static void periods_beside_others(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct program *p = start(seed);
+
+        fill(p, TIMES, 0.2);
+        for (size_t i = 0; i < TIMES / 40; i++)
+            seconds[random_below(p, TIMES)] = 0.02 + 1e-5 * random_below(p, 500);
+        for (uint32_t i = 49; i < TIMES; i += 50)
+            seconds[i] = 0.08;
+        struct fv_iteration_times t = fv_judge_times(seconds, TIMES);
+        assert_int_equal(t.period, 50);
+        assert_int_equal(t.phase, 49);
+    }
+}
+
 static void trends(void **state)
 {
     struct program *p = start(1);
@@ -410,11 +428,21 @@ static void selection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loop),       cmocka_unit_test(cut_behind),   cmocka_unit_test(an_occasional_call),
-        cmocka_unit_test(a_branch),     cmocka_unit_test(nested),       cmocka_unit_test(two_phases),
-        cmocka_unit_test(too_little),   cmocka_unit_test(random_calls), cmocka_unit_test(random_loops),
-        cmocka_unit_test(periods),      cmocka_unit_test(trends),       cmocka_unit_test(steady),
-        cmocka_unit_test(slowest_rank), cmocka_unit_test(selection),
+        cmocka_unit_test(a_loop),
+        cmocka_unit_test(cut_behind),
+        cmocka_unit_test(an_occasional_call),
+        cmocka_unit_test(a_branch),
+        cmocka_unit_test(nested),
+        cmocka_unit_test(two_phases),
+        cmocka_unit_test(too_little),
+        cmocka_unit_test(random_calls),
+        cmocka_unit_test(random_loops),
+        cmocka_unit_test(periods),
+        cmocka_unit_test(periods_beside_others),
+        cmocka_unit_test(trends),
+        cmocka_unit_test(steady),
+        cmocka_unit_test(slowest_rank),
+        cmocka_unit_test(selection),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
