@@ -282,7 +282,11 @@ def derived(tap):
 def in_browser(tap, mpi):
     program = mpi.build('../planted/hybrid.c', '-fopenmp')
     options = ['--trace', '--threads', '--memory', '-q']
-    run = mpi.profile(program, 2, [], options).ended(0)
+    run = None
+    with tap.test('{}: hybrid: threads and memory are recorded'.format(mpi)):
+        run = mpi.profile(program, 2, [], options).ended(0)
+    if not run:
+        return
     server = Server(run.directory)
     seen_in_browser(tap, '{}: hybrid'.format(mpi), 'view_rows.mjs', server.address)
     server.stop()
