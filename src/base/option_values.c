@@ -49,5 +49,5 @@ size_t fv_keep_slow_name(const char *text, double *factor)
     const bool is_factor = colon && p > colon + 1 && !*p;
     const size_t length = is_factor ? (size_t)(colon - text) : strlen(text);
     *factor = is_factor ? value / unit : KEEP_SLOW;
-    return length<FV_KEEP_SLOW_NAME && * factor> 1 ? length : 0;
+    return *factor > 1 && length < FV_KEEP_SLOW_NAME ? length : 0;
 }

@@ -92,16 +92,11 @@ struct copy {
     uint64_t bytes; /* copied */
 };
 
-static bool write_at(const struct copy *c, const void *data, size_t bytes, uint64_t offset)
-{
-    return fv_write_at(c->to, data, bytes, offset);
-}
-
 static bool leave_out(struct copy *c, const struct fv_chunk_header *chunk, uint64_t offset)
 {
     const struct fv_chunk_header free_one = { .magic = FV_CHUNK_FREE, .bytes = chunk->bytes, .inverse = ~chunk->bytes };
 
-    return write_at(c, &free_one, sizeof(free_one), offset);
+    return fv_write_at(c->to, &free_one, sizeof(free_one), offset);
 }
 
 static bool read_header(const struct copy *c, uint64_t offset, struct fv_chunk_header *out)
@@ -131,7 +126,7 @@ static bool copy_chunk(struct copy *c, uint64_t offset)
         return leave_out(c, &before, offset);
     memcpy(c->buffer, &before, sizeof(before));
     c->bytes += bytes;
-    return write_at(c, c->buffer, bytes, offset);
+    return fv_write_at(c->to, c->buffer, bytes, offset);
 }
 
 /* When its records end: where those of its thread's next chunk begin. */
@@ -182,7 +177,7 @@ static bool copy_header(const struct copy *c)
     if (h->state == FV_STATE_RUNNING && fv_process_runs((pid_t)h->pid, h->process_start))
         h->state = FV_STATE_CUT;
     h->file_bytes = fv_reader_bytes(c->reader) < h->file_bytes ? fv_reader_bytes(c->reader) : h->file_bytes;
-    return write_at(c, page, sizeof(page), 0);
+    return fv_write_at(c->to, page, sizeof(page), 0);
 }
 
 static uint64_t ticks_before(const struct fv_file_header *h, double seconds)

@@ -2,10 +2,10 @@
 /* See stage.h. */
 #include "cmd/stage.h"
 #include "base/shell.h"
-#include "base/write_at.h"
 #include "base/experiment.h"
 #include "base/local.h"
 #include "base/older.h"
+#include "base/write_at.h"
 #include "experiment/experiment.h"
 #include "trace/container.h"
 #include "trace/format.h"
