@@ -630,7 +630,7 @@ static void text(void **state)
     run(1, 2, (unsigned[]){ 200, 0 }, 5);
     fv_diff_compute(&diff);
     char *said = shown(as_text);
-    contains(said, "one run a side, no word on noise");
+    contains(said, "one run each, so noise is unknown");
     contains(said, "0 call paths by function, file and line; 1 by the names of functions");
     contains(said, "MPI_Send  100 ms -> 200 ms: +100 ms, +100.0 %");
     contains(said, "f  a.c:10 -> a.c:15");
