@@ -33,9 +33,7 @@ const char *fv_parse_size(const char *text, uint64_t *out)
     return NULL;
 }
 
-#define KEEP_SLOW 3 /* times the median */
-
-size_t fv_keep_slow_name(const char *text, double *factor)
+bool fv_parse_section_number(const char *text, struct fv_section_number *out)
 {
     const char *colon = strrchr(text, ':'), *p = colon ? colon + 1 : "";
     double value = 0, unit = 1;
@@ -46,8 +44,11 @@ size_t fv_keep_slow_name(const char *text, double *factor)
         unit *= behind ? 10 : 1;
         behind = behind || *p == '.';
     }
-    const bool is_factor = colon && p > colon + 1 && !*p;
-    const size_t length = is_factor ? (size_t)(colon - text) : strlen(text);
-    *factor = is_factor ? value / unit : KEEP_SLOW;
-    return *factor > 1 && length < FV_KEEP_SLOW_NAME ? length : 0;
+    const bool is_number = colon && p > colon + 1 && !*p;
+    const size_t length = is_number ? (size_t)(colon - text) : strlen(text);
+    if (!length || length >= sizeof(out->section))
+        return false;
+    *out = (struct fv_section_number){ .number = is_number ? value / unit : -1 };
+    memcpy(out->section, text, length);
+    return true;
 }

@@ -12,11 +12,12 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define FIELD(name) offsetof(struct fv_options, name)
-#define DEPTH_MOST  1024 /* what the runtime can hold */
-#define SAMPLE_RATE 100
-#define SIZE_MOST   (UINT64_C(1) << 40)
-#define PATH_ROOM   4096
+#define FIELD(name)     offsetof(struct fv_options, name)
+#define DEPTH_MOST      1024 /* what the runtime can hold */
+#define SAMPLE_RATE     100
+#define SIZE_MOST       (UINT64_C(1) << 40)
+#define ITERATIONS_KEEP (UINT64_C(16) << 20) /* of --trace-iterations, where --trace-keep is not given */
+#define PATH_ROOM       4096
 
 static char events_storage[FV_EVENTS_MOST * FV_PERF_EVENT_TEXT];
 static char counters_storage[(FV_COUNTERS_MOST + 1) * FV_PERF_EVENT_TEXT];
@@ -275,16 +276,35 @@ static const char *parse_sensors(const struct fv_option *option, const char *tex
     return *text ? keep(text, storage, sizeof(storage), field) : "empty; `fvmpi stat --list` lists what there is";
 }
 
-/* A section's name, and behind a colon a factor. */
+/* A section's name, and behind a colon a number: from `least`, excluded, to `most`. */
+static bool parse_section_number(const struct fv_option *option, const char *text, void *field)
+{
+    struct fv_section_number value;
+
+    if (!fv_parse_section_number(text, &value))
+        return false;
+    const bool is_default = value.number < 0;
+    if (!is_default && (value.number <= (double)option->least || value.number > (double)option->most))
+        return false;
+    if (is_default)
+        value.number = 0;
+    if (field)
+        *(struct fv_section_number *)field = value;
+    return true;
+}
+
 static const char *parse_slow(const struct fv_option *option, const char *text, void *field)
 {
-    static char storage[FV_KEEP_SLOW_NAME + 32];
-    double factor;
+    return parse_section_number(option, text, field)
+               ? NULL
+               : "not a section's name, or a name and a factor above 1, such as step:3";
+}
 
-    (void)option;
-    if (!fv_keep_slow_name(text, &factor))
-        return "not a section's name, or a name and a factor above 1, such as step:3";
-    return keep(text, storage, sizeof(storage), field);
+static const char *parse_iterations(const struct fv_option *option, const char *text, void *field)
+{
+    return parse_section_number(option, text, field) && !strchr(text, '.')
+               ? NULL
+               : "not a section's name, or a name and a number from 1 to 16, such as step:4";
 }
 
 /* On (1), off, or all: short ones, too. */
@@ -388,7 +408,11 @@ const struct fv_option fv_option_table[] = {
       .parse = parse_keep, .offset = FIELD(trace_keep), .least = 65536, .most = SIZE_MOST },
     { .variable = "FVMPI_KEEP_SLOW", .flag = "--keep-slow", .argument = "SECTION", .value = "",
       .help = "with --trace-keep: copy what is kept when the section took 3 times its median; SECTION:K: K times",
-      .parse = parse_slow, .offset = FIELD(keep_slow) },
+      .parse = parse_slow, .offset = FIELD(keep_slow), .least = 1, .most = SIZE_MOST },
+    { .variable = "FVMPI_TRACE_ITERATIONS", .flag = "--trace-iterations", .argument = "SECTION", .value = "",
+      .help = "trace instances 4, 16, 64, 256 of a section and those that took 3 times its median, each by itself; "
+              "SECTION:N: N of the first kind",
+      .parse = parse_iterations, .offset = FIELD(trace_iterations), .most = 16 },
     { .variable = "FVMPI_TRACE_ZSTD", .flag = "--trace-zstd", .argument = "LEVEL", .value = "0",
       .help = "compress the trace by libzstd while the program runs: 1 (fast) to 19; 0: not",
       .parse = parse_number, .offset = FIELD(trace_zstd), .most = 19 },
@@ -718,6 +742,8 @@ void fv_options_from_env(struct fv_options *out)
             option->parse(option, option->value, (char *)out + option->offset);
         read_variable(option, out, report);
     }
+    if (out->trace_iterations.section[0] && !out->trace_keep)
+        out->trace_keep = ITERATIONS_KEEP;
     out->trace = out->trace || out->trace_keep;
     if (fv_has_more_rights()) {
         out->disable = true;
@@ -730,8 +756,11 @@ void fv_options_from_env(struct fv_options *out)
         complain("FVMPI_EVENTS: events are counted in measured calls only; set FVMPI_SAMPLE=1, too");
     if (report && out->memory == FV_MEMORY_CHOICE_CALLS && !out->trace)
         complain("FVMPI_MEMORY=calls: calls are in a trace only; set FVMPI_TRACE=1, too");
-    if (report && out->keep_slow && !out->trace_keep)
+    if (report && out->keep_slow.section[0] && !out->trace_keep)
         complain("FVMPI_KEEP_SLOW: there is nothing to copy; set FVMPI_TRACE_KEEP=64M, too");
+    if (report && out->keep_slow.section[0] && out->trace_iterations.section[0] &&
+        strcmp(out->keep_slow.section, out->trace_iterations.section) != 0)
+        complain("FVMPI_KEEP_SLOW: not this section, but that of FVMPI_TRACE_ITERATIONS is looked at");
     if (report && fv_env("FVMPI_FUNCTIONS_FILTER") && !fv_env("FVMPI_FUNCTIONS_LEFT_OUT"))
         complain("FVMPI_FUNCTIONS_FILTER: only fvmpi run reads filter files; use fvmpi run --functions-filter FILE");
     if (report)

@@ -10,9 +10,8 @@
 #include "base/base.h"
 #include "base/list.h"
 
-#define FV_EVENTS_MOST    4  /* of --events */
-#define FV_COUNTERS_MOST  16 /* of --counters */
-#define FV_KEEP_SLOW_NAME 64 /* of --keep-slow: a section's name, with its NUL */
+#define FV_EVENTS_MOST   4  /* of --events */
+#define FV_COUNTERS_MOST 16 /* of --counters */
 
 /* Of fv_options.sample, below any rate: clock samples alone, as often as they cost little. */
 #define FV_SAMPLE_CLOCK 1
@@ -38,6 +37,12 @@ enum fv_memory_choice { FV_MEMORY_CHOICE_OFF, FV_MEMORY_CHOICE_ON, FV_MEMORY_CHO
 enum fv_functions_mode { FV_FUNCTIONS_ON = 1, FV_FUNCTIONS_ALL };
 enum fv_threads_mode { FV_THREADS_ON = 1, FV_THREADS_HOLD = 2, FV_THREADS_OWNER = 4 };
 
+/* "step" or "step:3". */
+struct fv_section_number {
+    char section[64]; /* empty: none */
+    double number;    /* 0: none */
+};
+
 struct fv_options {
     const char *output; /* experiment directory, in static storage; NULL: name one */
     const char *local;  /* directory for rank files while the job runs, likewise; NULL: the experiment's */
@@ -45,8 +50,8 @@ struct fv_options {
     uint64_t profile_max, collectives_max; /* bytes */
     uint64_t trace_max;                    /* bytes */
     uint64_t trace_keep;                   /* bytes of the newest events; 0: the trace is no ring */
-    const char *keep_slow;                 /* "section" or "section:factor", in static storage; NULL: none */
-    uint64_t trace_zstd;                   /* level of compression; 0: none */
+    struct fv_section_number keep_slow, trace_iterations;
+    uint64_t trace_zstd; /* level of compression; 0: none */
     bool trace, off_at_start, disable, quiet;
     bool container;        /* a node's rank files end up in one file */
     bool share;            /* others may read the experiment, as the umask says */
@@ -127,9 +132,8 @@ const struct fv_option *fv_option_by_variable(const char *name, size_t length);
 const struct fv_option *fv_option_near_flag(const char *word, size_t length);
 const struct fv_option *fv_option_near_variable(const char *word, size_t length);
 
-/* Of fv_options.keep_slow the length of the section's name, and the factor; 0: it has no name, or a factor up to 1. A
- * name may have a colon, too. */
-size_t fv_keep_slow_name(const char *text, double *factor);
+/* False: no name, or too long a one. It may have a colon, too. */
+bool fv_parse_section_number(const char *text, struct fv_section_number *out);
 
 /* "4M" -> 4194304: digits with at most one of k, M, G, T (powers of 1024), then B or iB if you like.
  * NULL, or why not; *out is set on success only. */

@@ -132,36 +132,42 @@ FV_PUBLIC void fvmpi_keep_v1(const char *why)
     keep(folder, label);
 }
 
-/* ---- slow sections ---- */
+/* ---- a section's instances ---- */
 
-#define USUAL 10 /* instances, before one is called slow */
+#define USUAL  10 /* instances, before one is called slow */
+#define SLOW   3  /* times the median */
+#define CHOSEN 4  /* instances that are copied whatever they take: the 4th, the 16th, ... */
+#define TIMES  4
 
-static struct fv_slow {
-    char name[FV_KEEP_SLOW_NAME];
+static struct fv_watched {
+    const char *section;
     double factor;
-    bool found, copied; /* copied: by the instance before */
-    unsigned copies;
+    bool found, copied; /* copied: the instance before */
+    unsigned copies, chosen;
+    uint64_t next; /* that is chosen */
     uint64_t count, least;
     uint32_t of[FV_OCTAVES][FV_OCTAVE_BUCKETS];
-} slow;
+} watched;
 
-struct fv_slow *fv_slow_of(const char *section)
+struct fv_watched *fv_watched_of(const char *section)
 {
-    const char *wanted = fv_rt.options.keep_slow;
+    const struct fv_section_number *chosen = &fv_rt.options.trace_iterations, *slow = &fv_rt.options.keep_slow,
+                                   *wanted = chosen->section[0] ? chosen : slow;
 
-    if (slow.found || !wanted || !fv_rt.options.trace_keep || getpid() != (pid_t)syscall(SYS_gettid))
+    if (watched.found || !wanted->section[0] || strcmp(section, wanted->section) || !fv_rt.options.trace_keep ||
+        getpid() != (pid_t)syscall(SYS_gettid))
         return NULL;
-    const size_t length = fv_keep_slow_name(wanted, &slow.factor);
-    if (strncmp(section, wanted, length) || section[length])
-        return NULL;
-    memcpy(slow.name, wanted, length);
-    slow.least = UINT64_MAX;
-    slow.found = true;
-    return &slow;
+    watched.section = wanted->section;
+    watched.factor = slow->number > 0 && !strcmp(slow->section, wanted->section) ? slow->number : SLOW;
+    watched.chosen = wanted == slow ? 0 : chosen->number > 0 ? (unsigned)chosen->number : CHOSEN;
+    watched.next = TIMES;
+    watched.least = UINT64_MAX;
+    watched.found = true;
+    return &watched;
 }
 
 /* The end of the bucket that has the median: it is no longer. */
-static uint64_t median(const struct fv_slow *s)
+static uint64_t median(const struct fv_watched *s)
 {
     uint64_t below = 0;
 
@@ -171,34 +177,43 @@ static uint64_t median(const struct fv_slow *s)
     return UINT64_MAX;
 }
 
-static FV_COLD void keep_instance(struct fv_slow *s, uint64_t number, double times)
+static FV_COLD void keep_instance(struct fv_watched *s, const char *why, uint64_t number, double times)
 {
     char folder[64], label[256];
 
     s->copied = true;
     if (++s->copies > MOST) {
-        fv_remark(s->copies == MOST + 1 && fv_rt.world_rank == 0,
-                  "--keep-slow: only the first 16 slow instances of %s were copied", s->name);
+        fv_remark(s->copies == MOST + 1 && fv_rt.world_rank == 0, "--keep-slow: only 16 instances of %s were copied",
+                  s->section);
         return;
     }
-    snprintf(folder, sizeof(folder), "slow-keep-%llu", (unsigned long long)number);
-    snprintf(label, sizeof(label), "slow-keep-%llu: %s took %.1f times its median", (unsigned long long)number, s->name,
-             times);
+    snprintf(folder, sizeof(folder), "%s-keep-%llu", why, (unsigned long long)number);
+    snprintf(label, sizeof(label), "%s: %s took %.1f times its median", folder, s->section, times);
     keep(folder, label);
 }
 
-void fv_slow_ended(struct fv_slow *s, uint64_t number, uint64_t ticks)
+static void judge(struct fv_watched *s, uint64_t number, uint64_t ticks)
 {
-    const unsigned octave = fv_octave(ticks);
-    const bool may_be = s->count >= USUAL && !s->copied && (double)ticks > s->factor * (double)s->least;
+    const bool is_chosen = s->chosen && number == s->next,
+               may_be_slow = s->count >= USUAL && !s->copied && (double)ticks > s->factor * (double)s->least;
 
     s->copied = false;
-    if (may_be) {
-        const double usual = (double)median(s);
-
-        if ((double)ticks > s->factor * usual)
-            keep_instance(s, number, (double)ticks / usual);
+    if (!is_chosen && !may_be_slow)
+        return;
+    const double times = (double)ticks / (double)median(s);
+    if (is_chosen) {
+        s->next *= TIMES;
+        s->chosen--;
     }
+    if (is_chosen || times > s->factor)
+        keep_instance(s, is_chosen ? "iteration" : "slow", number, times);
+}
+
+void fv_watched_ended(struct fv_watched *s, uint64_t number, uint64_t ticks)
+{
+    const unsigned octave = fv_octave(ticks);
+
+    judge(s, number, ticks);
     s->least = ticks < s->least ? ticks : s->least;
     s->of[octave][fv_octave_bucket(ticks, octave)]++;
     s->count++;

@@ -37,7 +37,7 @@ struct slot {
     struct fv_section_span_of *span;    /* of the process; NULL: other threads are not looked at */
     bool in_span;                       /* it has begun there */
     void *watched;                      /* the watch's */
-    struct fv_slow *slow;               /* NULL: --keep-slow does not name it */
+    struct fv_watched *kept;            /* NULL: --trace-iterations and --keep-slow do not name it */
     uint32_t id;
     int32_t number;
     uint32_t depth;                /* begins without end; 0: closed */
@@ -144,7 +144,7 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
     times->section = id;
     times->ticks_min = UINT64_MAX;
     times->measured = fv_rt.options.section_cpu && level != FV_SECTION_MARKED;
-    slot->slow = fv_slow_of(name);
+    slot->kept = fv_watched_of(name);
     if (times->measured)
         slot->span = fv_section_span_of(id);
     process->section = id;
@@ -495,8 +495,8 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
         keep_instance(t, times, (struct fv_section_instance){ .begin = opened, .end = now, .ticks = ticks }, &counters);
     add_counters(&times->sum, &counters, &times->since, times->measured);
     slot->process->cpu_ns += process > slot->process->since_ns ? process - slot->process->since_ns : 0;
-    if (FV_UNLIKELY(slot->slow != NULL))
-        fv_slow_ended(slot->slow, times->count, ticks);
+    if (FV_UNLIKELY(slot->kept != NULL))
+        fv_watched_ended(slot->kept, times->count, ticks);
 }
 
 /* Is the section open on another thread? A look at tables that change meanwhile: for counting mistakes that

@@ -200,29 +200,33 @@ def is_kept_by_the_program(mpi, program):
 
 def is_kept_when_slow(mpi, program):
     """Instance 41 takes 300 times as long as the others, where the machine lets them be short. What it makes slow is kept,
-    too."""
-    options = RING + ['--keep-slow', 'step:50', '--section-instances=100']
+    too, and the first two instances that are chosen by number."""
+    options = RING + ['--keep-slow', 'step:50', '--trace-iterations', 'step:2', '--section-instances=100']
     ring = mpi.profile(program, 2, ['0', 'steps'], options).ended(0)
     kept = sorted(int(name[10:]) for name in os.listdir(ring.directory) if name.startswith('slow-keep-'))
     data = ring.report().data
     for rank in 0, 1:
         seconds = [row['elapsed_s'] for row in data['section_instances'] if row['rank'] == rank]
         times = {n: seconds[n - 1] / sorted(seconds[: n - 1])[(n - 1) // 2] for n in range(11, 61)}
-        clearly = {n for n in times if times[n] > 60 and n - 1 not in kept}
+        clearly = {n for n in times if times[n] > 60 and n - 1 not in kept + [16]}
         check(clearly <= set(kept) and all(times[n] > 45 for n in kept), 'rank {}: {} {}', rank, kept, times)
-    if 41 not in kept:
-        return
-    copy = os.path.join(ring.directory, 'slow-keep-41')
-    equal('ranks', len(glob_of(copy)), 2)
-    are_merged_well([copy], PAIRS)
+    chosen = {name for name in os.listdir(ring.directory) if name.startswith('iteration-keep-')}
+    equal('chosen', chosen, {'iteration-keep-4', 'iteration-keep-16'})
     labels = {label['text'] for label in data['labels']}
-    check(any(re.match(r'slow-keep-41: step took [0-9.]+ times its median$', text) for text in labels), '{}', labels)
+    for name in [*chosen] + ['slow-keep-41'] * (41 in kept):
+        copy = os.path.join(ring.directory, name)
+        equal('ranks', len(glob_of(copy)), 2)
+        are_merged_well([copy], PAIRS)
+        check(any(re.match(name + r': step took [0-9.]+ times its median$', text) for text in labels), '{}', labels)
 
 
 def is_refused():
     for given in 'step:1', 'step:0.5', ':3', '':
         said = run([FVMPI, 'run', '--trace-keep', '1M', '--keep-slow', given, 'true'])
         check(said.rc == 2 and 'such as step:3' in said.err, '{}: {} {}', given, said.rc, said.err)
+    for given in 'step:0', 'step:17', 'step:1.5', ':3', '':
+        said = run([FVMPI, 'run', '--trace-iterations', given, 'true'])
+        check(said.rc == 2 and 'such as step:4' in said.err, '{}: {} {}', given, said.rc, said.err)
 
 
 tap = harness.Tap()
@@ -244,6 +248,6 @@ for mpi in harness.an_mpi(tap, quiet=True):
         is_kept_by_the_program(mpi, program)
     with tap.test('{}: --keep-slow copies it'.format(mpi)):
         is_kept_when_slow(mpi, program)
-with tap.test('--keep-slow: no name, no factor'):
+with tap.test('--keep-slow, --trace-iterations: no name, no number'):
     is_refused()
 tap.done()
