@@ -11,6 +11,8 @@
 
 /* of the time in rare long calls is on one rank: of two that are alike, chance seldom gives one so much */
 #define MOSTLY 0.75
+/* of the time of all ranks they waited for a processor */
+#define CROWDED 0.5
 
 static double rare_of(const struct fv_sampled_part *part)
 {
@@ -152,21 +154,36 @@ static double lost_of(const struct fv_profile *v, const struct fv_sampled_functi
                      : 0;
 }
 
+/* CPU time grows, too, where others use the caches and the cores' other threads: "" or a sentence about it. */
+static void add_machine(const struct fv_model *m, char *out, size_t bytes)
+{
+    double ready_s = 0, all_s = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        ready_s += m->ranks[i].ready_s;
+        all_s += m->ranks[i].app_time_s;
+    }
+    if (ready_s > CROWDED * all_s)
+        snprintf(out, bytes, ". Ranks waited for processors for %.0f %% of the run, which may be why",
+                 100 * ready_s / all_s);
+}
+
 static void say(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled_function *f,
                 double lost_s)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
     struct fv_finding *finding = fv_finding_add(findings, lost_s, FV_EVIDENCE_SAMPLES);
-    char median_word[FV_WORD], mean_word[FV_WORD], where[1600], paths[64] = "";
+    char median_word[FV_WORD], mean_word[FV_WORD], where[1600], paths[64] = "", machine[100] = "";
     double median_s = fv_sampled_median(s, f);
 
     place(v, finding, f, where, sizeof(where));
     if (f->contexts > 1)
         snprintf(paths, sizeof(paths), " (on %zu call paths)", f->contexts);
-    fv_finding_say(findings, finding, "calls of %s%s take different times: median %s%s of CPU time, mean %s", where,
+    add_machine(v->model, machine, sizeof(machine));
+    fv_finding_say(findings, finding, "calls of %s%s take different times: median %s%s of CPU time, mean %s%s", where,
                    paths, median_s < s->resolution_s ? "below " : "",
                    fv_words_seconds(fmax(median_s, s->resolution_s), median_word),
-                   fv_words_seconds(calls_of(f)->mean[FV_METRIC_CPU], mean_word));
+                   fv_words_seconds(calls_of(f)->mean[FV_METRIC_CPU], mean_word), machine);
     fv_finding_next(findings, finding, "measured calls: %s",
                     FV_FINDING_COMMAND(v->model, "report", "--table", "sampled_instances"));
 }
