@@ -74,7 +74,7 @@ class Run(Tables):
         """Calls of the trace that have a part between `begin` and `end`, in seconds from the run's begin, by time. Only that
         stretch is read (table trace_calls of fvmpi query).
 
-        ranks     of these: a number, a list, or '0-3,7'; threads likewise
+        ranks     of these: a number, a list, or '0-3,7'; threads: the same
         function  of this function"""
         return calls_of(self.paths, (begin, end), (ranks, threads), function)
 

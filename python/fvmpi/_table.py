@@ -201,7 +201,7 @@ class Table(Rows[R]):
         where     a condition such as 'wait_s>0.1', or several, which must all be true (--where)
         sort      the column to sort by; '-wait_s': the largest first (--sort)
         columns   these columns, in this order: a list, or 'rank,wait_s' (--columns)
-        ranks     rows of these ranks, such as '0-3,7' (--rank); threads likewise (--thread)
+        ranks     rows of these ranks, such as '0-3,7' (--rank); also threads (--thread)
         function  rows of this function (--function)"""
         options = ['--where=' + condition for condition in ([where] if isinstance(where, str) else where or ())]
         if columns is not None:

@@ -181,7 +181,7 @@ const SHEET_PARTS = [
   ["threads", "waiting for instructions", ["late_fetch_s", "narrow_fetch_s", "fetch_s"]],
   ["wait", "for caches, memory, stores", ["l1_s", "l2_s", "l3_s", "dram_s", "stores_s", "memory_s"]],
   ["mpi", "for units, or the back end as a whole", ["core_s", "backend_s"]],
-  ["good", "in user mode, not told", ["untold_s"]],
+  ["good", "in user mode, unknown", ["untold_s"]],
   ["most", "in the kernel", ["kernel_s"]],
   ["quiet", "without a processor", ["off_cpu_s"]],
 ];

@@ -223,7 +223,7 @@ class Flame {
     const visit = node => {
       if (node.name === name) {
         all += node.time;
-        add(callers, node.parent ? node.parent.name : "(nobody)", node.time);
+        add(callers, node.parent ? node.parent.name : "(none)", node.time);
         below(node);
       } else {
         node.children.forEach(visit);

@@ -242,7 +242,7 @@ async function copyLink(view) {
 
   try {
     await navigator.clipboard.writeText(url);
-    view.tellShortly("The address is copied. It has the token: who has it may look while the server runs.");
+    view.tellShortly("The address is copied. It has the token: with it, anyone can look while the server runs.");
   } catch {
     view.tellShortly(url);
   }

@@ -247,7 +247,7 @@ struct fv_rank {
     double tool_s, tool_once_s; /* fvmpi's own CPU time, an estimate; beside it what starting and ending took */
     uint64_t memory_bytes, file_bytes;
     uint64_t dropped[FV_DROP_COUNT];
-    uint32_t refused_error; /* errno: why pieces of its file could not be had */
+    uint32_t refused_error; /* errno: why pieces of its file were refused */
     bool traced;
     uint64_t process; /* struct fv_file_identity */
     uint64_t trace_calls, trace_bytes;

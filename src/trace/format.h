@@ -93,7 +93,7 @@ enum fv_drop {
     FV_DROP_PEERS,       /* messages missing from the peer table */
     FV_DROP_COMMS,       /* communicators, windows and files that could not be described */
     FV_DROP_CALLS,       /* calls not recorded at all */
-    FV_DROP_DISK,        /* chunks that could not be had: disk full or I/O error */
+    FV_DROP_DISK,        /* chunks that could not be written: disk full or I/O error */
     FV_DROP_REQUESTS,    /* requests not followed: their received bytes are missing */
     FV_DROP_EVENTS,      /* calls that are counted but not in the trace: its budget or the disk was full */
     FV_DROP_MARKS,       /* labels that there was no room for */
@@ -185,7 +185,7 @@ struct fv_file_header {
                                * since they were made: at start and end; 0: no quota, or not known */
     uint64_t alive_ticks;   /* of the last clock sample of any thread, or sample of sensors: a sign of life of a process
                              * that is killed; 0: none */
-    uint32_t refused_error; /* errno of the last piece of this file that could not be had; 0: none, or not known */
+    uint32_t refused_error; /* errno of the last piece of this file that was refused; 0: none, or not known */
     uint32_t look_signal;   /* by which threads are asked where they are (LOOKS); 0: by none */
     uint64_t look_answers;  /* so many have answered */
     uint64_t watched_ns;    /* --hang-after: CLOCK_REALTIME of the last time that the process watched itself; 0: it does

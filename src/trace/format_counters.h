@@ -23,7 +23,7 @@ struct fv_counter_event {
     char name[64];          /* as asked for, NUL-padded */
     char processor[16];     /* short name of the microarchitecture that `fvmpi run` saw, NUL-padded; "": none that it
                              * knows */
-    uint32_t type, refusal; /* of perf_event_open(); errno where it could not be had: its counts are 0 then */
+    uint32_t type, refusal; /* of perf_event_open(); errno where it was refused: its counts are 0 then */
     uint64_t config, config1, config2; /* [hex] of perf_event_open() */
     uint32_t flags;                    /* [enum fv_counter_flags] */
     uint32_t group;                    /* events of one group are counted at the same time */

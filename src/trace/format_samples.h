@@ -63,7 +63,7 @@ enum fv_sampler_stop {
 /* An event that instances are measured by, beside the metrics that are always there. */
 struct fv_metric_event {
     char name[64];                     /* as asked for, NUL-padded */
-    uint32_t type, refusal;            /* of perf_event_open(); errno where it could not be had: the metric is 0 then */
+    uint32_t type, refusal;            /* of perf_event_open(); errno where it was refused: the metric is 0 then */
     uint64_t config, config1, config2; /* [hex] of perf_event_open() */
     uint32_t user_only;                /* 1: counts in user mode only */
     uint32_t pad;

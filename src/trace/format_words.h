@@ -96,7 +96,7 @@ const char *fv_enum_word(const struct fv_enum *words, uint64_t value);
 
 /* What waits there: the C library's function, or a name of OpenMP's. NULL: nothing does. */
 const char *fv_thread_call_name(unsigned call);
-/* Why pieces of a rank file could not be had (fv_file_header.refused_error), and what to do. */
+/* Why pieces of a rank file were refused (fv_file_header.refused_error), and what to do. */
 const char *fv_refused_words(uint32_t error);
 /* Are a rank's `calls` missing from a trace that did not end early, and whose file got all pieces (`refused`: those
  * that it did not get)? The process that made them has the rank's memory, and cannot make the file longer. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sentences of documents: how long they are, and words that share/doc/style.md rules out.
 
-    prose.py FILE...    a line a file: sentences, mean and 90th percentile of words, share of those above 25; then what is wrong in it
+    prose.py FILE...    a line a file: its words, its sentences, their mean, 90th percentile and most of words, share of those above 25; then what is wrong
 
 A sentence ends with . ! or ?, with a cell of a table, an item of a list, or a blank line. Code, headings and lists of options are left out."""
 import re
@@ -11,7 +11,7 @@ import sys
 LONG = 25  # words
 MEAN_MOST = 15
 LONG_MOST = 0.1  # of the sentences of a document
-FORBIDDEN = re.compile(r'\b(told|meanwhile|dear|likewise|for want of|of before)\b', re.I)
+FORBIDDEN = re.compile(r'\b(told|meanwhile|dear|likewise|for want of|of before|(can|could|to) (not )?be had)\b', re.I)
 BLOCK = re.compile(r'\n\s*\n|\n(?=[-*|#] )|\n(?=\|)|\n(?= *\d+\. )|\n(?= +[-*] )')
 END = re.compile(r'(?<=[.!?])["\')*`]*\s+')
 
@@ -41,7 +41,7 @@ def sentences(text):
 
 
 def measure(name):
-    """(sentences, mean words, 90th percentile, share of long ones, what is wrong)"""
+    """(words of each sentence, sorted; share of long ones; what is wrong)"""
     with open(name) as f:
         said = list(sentences(f.read()))
     words = sorted(len(s.split()) for s in said) or [0]
@@ -52,13 +52,24 @@ def measure(name):
     if part > LONG_MOST:
         wrong.append('{:.0%} of the sentences have more than {} words'.format(part, LONG))
         wrong += ['{} words: {}'.format(len(s.split()), s) for s in said if len(s.split()) > LONG]
-    return len(said), mean, words[int(0.9 * len(words))], part, wrong
+    return words, part, wrong
 
 
 def main():
     for name in sys.argv[1:]:
-        count, mean, high, part, wrong = measure(name)
-        print('{:36} {:5} sentences, mean {:4.1f}, p90 {:3}, above 25: {:3.0%}'.format(name, count, mean, high, part))
+        words, part, wrong = measure(name)
+        with open(name) as f:
+            print(
+                '{:36} {:6} words, {:5} sentences, mean {:4.1f}, p90 {:3}, most {:3}, above 25: {:3.0%}'.format(
+                    name,
+                    len(f.read().split()),
+                    len(words),
+                    sum(words) / len(words),
+                    words[int(0.9 * len(words))],
+                    words[-1],
+                    part,
+                )
+            )
         print(''.join('    {}\n'.format(w) for w in wrong), end='')
 
 

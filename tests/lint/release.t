@@ -93,7 +93,7 @@ def codemeta():
 
 
 def changes():
-    equal('first version', re.search(r'^## ([\d.]+)', read('CHANGES.md'), re.M)[1], version())
+    equal('first version', re.search(r'^## \[([\d.]+)\] - ', read('CHANGES.md'), re.M)[1], version())
 
 
 def workflow(name):

@@ -185,6 +185,7 @@ def main():
         exactness(schema)
     with tap.test('share/fvmpi-profile-2.md is up to date'):
         document('report', 'fvmpi-profile-2.md')
+        document('diff', 'fvmpi-diff-2.md')
         document('scaling', 'fvmpi-scaling-1.md')
         document('doctor', 'fvmpi-doctor-1.md')
         document('stacks', 'fvmpi-stacks-1.md')

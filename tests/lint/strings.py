@@ -6,6 +6,7 @@
 
 Adjacent literals are one text; a macro between them, such as PRIu64, is a word of it. A text of four words or more is a sentence.
 It ends with . ! or ?, or with the line that it prints."""
+import os
 import re
 import sys
 
@@ -25,6 +26,14 @@ FORBIDDEN = re.compile(
 # A line goes on in the next one: in a paragraph, or behind the name of an option.
 GOES_ON = re.compile(r'(?<=[^.:!?\n])\n(?: {10,})?(?=[a-z(])')
 HEAD = re.compile(r'^ *(?:-\w, )?--?[a-zA-Z][^ ]*(?: [^ ]+)? {2,}')
+
+
+# In scripts: comments, which are passed by, and literals; of a page, what is between tags.
+SCRIPTS = {
+    '.js': re.compile(r'//[^\n]*|/\*.*?\*/|(`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')', re.S),
+    '.py': re.compile(r'#[^\n]*|(""".*?"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')', re.S),
+    '.html': re.compile(r'<(?:script|style).*?</|(>[^<]+<)', re.S),
+}
 
 
 def unescape(literal):
@@ -58,10 +67,18 @@ def texts(source):
         yield at, ''.join(said)
 
 
-def sentences(source):
-    """(line, words, sentence) of the texts that are sentences."""
+def script_texts(source, literals):
+    """(line, text) of a script's literals, each by itself: what stands in a template's ${...} is a word."""
+    for m in literals.finditer(source):
+        if m[1]:
+            text = re.sub(r'\$\{[^}]*\}|<[^>]*>', '%s', m[1].strip('"') if m[1].startswith('"""') else m[1][1:-1])
+            yield source.count('\n', 0, m.start()) + 1, re.sub(r'\n(?! *\n)(?! *\w+  )', ' ', text)
+
+
+def sentences(source, literals=None):
+    """(line, words, sentence) of the texts that are sentences. `literals`: of SCRIPTS; None: it is C."""
     source = re.sub(r'^[^\S\n]*#[^\S\n]*include.*$', '', source, flags=re.M)
-    for line, text in texts(source):
+    for line, text in script_texts(source, literals) if literals else texts(source):
         for printed in GOES_ON.sub(' ', text).split('\n'):
             for sentence in prose.END.split(HEAD.sub('', printed).strip()):
                 sentence = ' '.join(sentence.split())
@@ -72,8 +89,8 @@ def sentences(source):
 
 def measure(name):
     """(words of each sentence, what is wrong)"""
-    with open(name) as f:
-        said = list(sentences(f.read()))
+    with open(name, encoding='utf-8') as f:
+        said = list(sentences(f.read(), SCRIPTS.get(os.path.splitext(name)[1])))
     wrong = ['{}: "{}": {}'.format(n, FORBIDDEN.search(s)[0], s) for n, _, s in said if FORBIDDEN.search(s)]
     wrong += ['{}: {} words: {}'.format(n, words, s) for n, words, s in said if words > WORDS_MOST]
     return [words for _, words, _ in said], wrong
@@ -81,8 +98,8 @@ def measure(name):
 
 def main():
     for name in sys.argv[1:]:
-        with open(name) as f:
-            for line, words, sentence in sentences(f.read()):
+        with open(name, encoding='utf-8') as f:
+            for line, words, sentence in sentences(f.read(), SCRIPTS.get(os.path.splitext(name)[1])):
                 print('{}:{}: {}: {}'.format(name, line, words, sentence))
 
 

@@ -40,10 +40,12 @@ def is_generated(path):
 
 def sources():
     """Those that people write: in a tarball, what is made of them stands beside them."""
+    patterns = [folder + '/**/*.[ch]' for folder in ('src', 'otf2', 'mpi-wrappers')]
+    patterns += ['share/page/*.js', 'share/page/*.html', 'python/fvmpi/*.py']
     names = [
         os.path.relpath(name, SOURCE)
-        for folder in ('src', 'otf2', 'mpi-wrappers')
-        for name in glob.glob(os.path.join(SOURCE, folder, '**', '*.[ch]'), recursive=True)
+        for pattern in patterns
+        for name in glob.glob(os.path.join(SOURCE, pattern), recursive=True)
         if not is_generated(name)
     ]
     return sorted(names)
@@ -65,6 +67,14 @@ def main():
                 (12, 'a bold word here'),
             ],
         )
+    with tap.test('literals of scripts, and texts of pages, are sentences'):
+        for kind, said in (
+            ('.js', "x = 'it is four words' // 'of a comment here too'"),
+            ('.py', "x = 'it is four words'  # 'of a comment here too'"),
+            ('.html', '<script>"it is no text here"</script><p title="x y z a">it is four words</p>'),
+        ):
+            found = [sentence for _, _, sentence in strings.sentences(said, strings.SCRIPTS[kind])]
+            equal(kind, found, ['it is four words'])
     with tap.test('words that are ruled out are found'):
         said = 'puts("Of all ranks, the first waits."); puts("nobody reads this one"); puts("it is not told here");'
         equal('found', [bool(strings.FORBIDDEN.search(s)) for _, _, s in strings.sentences(said)], [True] * 3)

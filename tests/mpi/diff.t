@@ -108,7 +108,7 @@ def changed(mpi, program, base):
     equal('added', [added['joined'], calls(added), added['path_a']], ['only_b', (0, 5), []])
     equal('joined', joined(compared), [7, 0, 1, 1])
     said = text(base.directory, other.directory)
-    for words in ('one run a side, no word on noise', 's, only in A', 's, only in B', '1 only in A, 1 only in B'):
+    for words in ('one run each, so noise is unknown', 's, only in A', 's, only in B', '1 only in A, 1 only in B'):
         check(words in said, 'not said: {}\n{}', words, said)
     return other
 

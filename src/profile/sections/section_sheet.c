@@ -451,7 +451,7 @@ static const struct fv_column_def outer[] = {
                 "Waited for loads and stores of any of these kinds. Null: divided, or not known."),                \
         SECONDS(OF, "core_s", "core", CORE, "Waited for units or their results." UNLESS),                          \
         SECONDS(OF, "backend_s", "back end", BACKEND, "Waited for memory or units. Null: divided, or not known."), \
-        SECONDS(OF, "untold_s", "untold", UNTOLD,                                                                  \
+        SECONDS(OF, "untold_s", "unknown", UNTOLD,                                                                 \
                 "The rest in user mode, which this processor or what was counted does not tell."),                 \
         SECONDS(OF, "kernel_s", "kernel", KERNEL, "In the kernel."),                                               \
         SECONDS(OF, "off_cpu_s", "no CPU", OFF_CPU, "Without a processor: it waited, or another program ran.")

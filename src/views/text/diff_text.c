@@ -153,7 +153,7 @@ static void put_verdict(const struct fv_page *p, const struct fv_diff *d)
     fv_diff_change_word(c->change, FV_UNIT_SECONDS, change);
     fv_diff_half_word(c, FV_UNIT_SECONDS, half);
     if (isnan(c->p))
-        fputs(": one run a side, no word on noise\n", p->out);
+        fputs(": one run each, so noise is unknown\n", p->out);
     else
         fprintf(p->out, ": %s%s%s (%s %s)\n", fv_page_on(p, color_of(d, c, FV_UNIT_SECONDS)),
                 c->significant ? "significant, outside of the runs' spread" : "within the noise", fv_page_off(p),
