@@ -263,11 +263,10 @@ static void may_have_been_stopped(void **state)
         double blocked_s, own_s;
         const char *words;
     } cases[] = {
-        { 1, 3, 0, "was blocked for 3.00 s of that, 1 time: it sleeps, or does I/O, or was stopped by a signal" },
-        { 1000, 3, 0,
-          "was blocked for 3.00 s of that, 1,000 times: it sleeps, or does I/O, or was stopped by a signal" },
-        { 1000, 0.09, 0, "was blocked for 90.0 ms of that, 1,000 times: it sleeps, or does I/O" },
-        { 1, 3, 2, "was blocked for 3.00 s of that, 1 time: it waits for its other threads, which compute" },
+        { 1, 3, 0, "was blocked for 3.00 s, 1 time: it sleeps, or does I/O, or was stopped by a signal" },
+        { 1000, 3, 0, "was blocked for 3.00 s, 1,000 times: it sleeps, or does I/O, or was stopped by a signal" },
+        { 1000, 0.09, 0, "was blocked for 90.0 ms, 1,000 times: it sleeps, or does I/O" },
+        { 1, 3, 2, "was blocked for 3.00 s, 1 time: it waits for its other threads, which compute" },
     };
     (void)state;
 
@@ -291,7 +290,7 @@ static void is_blocked_elsewhere(void **state)
 
     (void)state;
     assert_string_equal(fv_blocked_words(&model, 0, &region, words),
-                        "was blocked for 0 s of that, 0 times (80.0 ms in all): it sleeps, or does I/O");
+                        "was blocked for 0 s, 0 times (80.0 ms in all): it sleeps, or does I/O");
 }
 
 /* Who starts programs waits for them. */

@@ -13,6 +13,11 @@
 #include <unistd.h>
 #include <jansson.h>
 
+static const struct fv_findings no_findings;
+static const struct fv_cost_profile no_costs;
+static struct fv_profile view = { &model, &symbols, &no_costs, &no_findings, 0 };
+static size_t output_bytes;
+
 /* ---- JSON ---- */
 
 static json_t *parsed(void)

@@ -10,12 +10,8 @@
 
 static struct fvr file[2];
 static struct fv_model model;
-static const struct fv_findings no_findings;
 static struct fv_symbols symbols;
-static const struct fv_cost_profile no_costs;
-static struct fv_profile view = { &model, &symbols, &no_costs, &no_findings, 0 };
 static char *output;
-static size_t output_bytes;
 
 static inline void build(bool look_up)
 {

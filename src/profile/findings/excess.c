@@ -409,7 +409,7 @@ char *fv_blocked_words(const struct fv_model *m, uint32_t rank, const struct fv_
     if (off->blocked_s < MOST * all->blocked_s) /* the rank is longest there, and is blocked elsewhere */
         snprintf(in_all, sizeof(in_all), " (%s in all)", fv_words_seconds(all->blocked_s, seconds));
     if (fv_off_is_known(off))
-        snprintf(out, 200, "was blocked for %s of that, %s time%s%s: it %s", fv_words_seconds(off->blocked_s, seconds),
+        snprintf(out, 200, "was blocked for %s, %s time%s%s: it %s", fv_words_seconds(off->blocked_s, seconds),
                  fv_words_count(off->blocked, times), fv_words_s(off->blocked), in_all, why);
     else
         snprintf(out, 200, "mostly had no work for its processor: it %s", why);

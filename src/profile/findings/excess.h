@@ -70,7 +70,7 @@ static inline bool fv_off_is_known(const struct fv_off_processor *off)
     return off->blocked_s == off->blocked_s && !off->unseen;
 }
 /* What a rank did whose main thread was blocked, in this region of computing, or where it is NULL in all: "was blocked
- * for 1.20 s of that, 315 times: it sleeps, or does I/O, or was stopped by a signal". Returns out. */
+ * for 1.20 s, 315 times: it sleeps, or does I/O, or was stopped by a signal". Returns out. */
 char *fv_blocked_words(const struct fv_model *model, uint32_t rank, const struct fv_region *region, char out[200]);
 /* What it did to files there, if that took more than `least_s`: "spends 1.20 s in 25 calls of functions for files,
  * mostly in fwrite() of /data/out, called by dump() at io.c:12". False: it is not known (--io), or less. */

@@ -64,9 +64,9 @@ static void say_sites(const struct fv_profile *v, struct fv_finding *finding, do
             return;
         if (!i)
             finding->site = site;
-        fv_words_add(out, bytes, "%s%s in %s (%s)", i ? ", " : "", fv_place_function(m, site),
+        fv_words_add(out, bytes, "%s%s in %s (%s%s)", i ? ", " : "", fv_place_function(m, site),
                      fv_place_inner(v, site, place, sizeof(place)),
-                     fv_words_percent(m->sites[site].wait_s, wait_s, part));
+                     fv_words_percent(m->sites[site].wait_s, wait_s, part), i ? "" : " of it");
     }
 }
 

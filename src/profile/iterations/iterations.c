@@ -68,7 +68,7 @@ static struct fv_unit_path *paths_of(const struct fv_model *m, const struct fv_i
             (*nodes)[count - ++k] = n;
     }
     for (uint32_t i = 0; i < symbols->count; i++)
-        paths[i].nodes = *nodes + first[i];
+        paths[i].nodes = *nodes ? *nodes + first[i] : NULL;
     free(first);
     return paths;
 }
