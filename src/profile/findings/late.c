@@ -439,8 +439,9 @@ static void add_withheld(const struct fv_profile *v, struct fv_findings *f, cons
                    "Before that call, rank %d computed%s%s. This was %s",
                    ranks, m->ranks[g->most].world_rank, known ? " " : "", known ? how : "", where);
     fv_words_short(finding->function ? finding->function : "the computation", name, sizeof(name));
-    fv_finding_next(f, finding, "balance it, or call MPI_Test in %s now and then%s%s%s", name, progress_remedy(m),
-                    *lines ? "; " : "", lines);
+    fv_finding_next(f, finding,
+                    "balance it, or call MPI_Test in %s now and then, or send messages below the eager limit%s%s%s",
+                    name, progress_remedy(m), *lines ? "; " : "", lines);
 }
 
 /* The rank computes, as far as is known: where? `slow`: "rank 1 made others wait. It was slow" */
