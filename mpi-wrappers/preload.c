@@ -99,7 +99,7 @@ static bool strip_preload(const char *value, char *out)
 __attribute__((constructor(102))) static void check_program(int argc, char **argv, char **envp)
 {
     struct found found = { FV_MPI_NONE, NULL };
-    const char *preload = getenv("LD_PRELOAD");
+    const char *preload = fv_env("LD_PRELOAD");
     char program[PATH_MAX];
     (void)argc;
 
