@@ -70,9 +70,10 @@ def text(place, name):
 
 
 def as_json(place, name):
+    """Without empty tables, so that a new table changes no capture that has none of it."""
     out = said(place, harness.FVMPI, 'report', name, '--json', '-')
     harness.valid(out)
-    return out
+    return re.sub(r'^"\w+":(\[\]|\{\}),?\n', '', out, flags=re.M)
 
 
 def as_csv(place, name):
