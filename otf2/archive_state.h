@@ -36,7 +36,7 @@ struct fv_archive {
     const struct fv_defs *defs;
     const uint32_t *context_of_node, *function_of_node;
     struct fv_sink sink;
-    struct fv_writer { /* of a location */
+    struct fv_location_writer { /* of a location */
         OTF2_EvtWriter *otf2;
         size_t index; /* in `calling` */
     } * writers;      /* by slot */

@@ -18,12 +18,12 @@ static void unreadable(struct fv_check *c, const char *what)
 
 static void of_archive(struct fv_check *c)
 {
-    c->where = (struct fv_where){ .scope = FV_OF_ARCHIVE, .location = FV_NONE };
+    c->where = (struct fv_fault_place){ .scope = FV_OF_ARCHIVE, .location = FV_NONE };
 }
 
 static void of_location(struct fv_check *c)
 {
-    c->where = (struct fv_where){ .scope = FV_OF_LOCATION, .location = c->here.location };
+    c->where = (struct fv_fault_place){ .scope = FV_OF_LOCATION, .location = c->here.location };
 }
 
 static bool property_is(struct fv_check *c, const char *name, bool value)

@@ -11,7 +11,7 @@
 static void at(struct fv_check *c, const char *record, uint64_t id)
 {
     c->result.definitions++;
-    c->where = (struct fv_where){ .scope = FV_OF_DEFINITION, .location = FV_NONE, .record = record, .id = id };
+    c->where = (struct fv_fault_place){ .scope = FV_OF_DEFINITION, .location = FV_NONE, .record = record, .id = id };
 }
 
 /* The place of a new definition; NULL: there is one already. */
@@ -675,7 +675,7 @@ OTF2_GlobalDefReaderCallbacks *fv_check_definition_callbacks(void)
 void fv_check_definitions_end(struct fv_check *c)
 {
     fv_check_pending(c);
-    c->where = (struct fv_where){ .scope = FV_OF_ARCHIVE, .location = FV_NONE };
+    c->where = (struct fv_fault_place){ .scope = FV_OF_ARCHIVE, .location = FV_NONE };
     if (!c->clock.count)
         fv_fault(c, FV_CLOCK_MISSING, "there are no ClockProperties: times have no unit and no range");
     if (fv_def_find(c, FV_DEF_STRING, 0) == FV_NONE)

@@ -118,7 +118,7 @@ static const char *location_name(const struct fv_check *c, uint32_t location)
     return fv_def_text(c, FV_DEF_LOCATION, c->definitions[FV_DEF_LOCATION].ids[location]);
 }
 
-static void print_line(const struct fv_check *c, const struct fv_where *w, enum fv_fault fault, const char *what)
+static void print_line(const struct fv_check *c, const struct fv_fault_place *w, enum fv_fault fault, const char *what)
 {
     FILE *out = c->faults.options->text;
     const char *separator = ": ";
@@ -143,7 +143,7 @@ static void print_line(const struct fv_check *c, const struct fv_where *w, enum 
     fprintf(out, ": %s [%s %s]\n", what, table[fault].warning ? "warning" : "error", table[fault].name);
 }
 
-static void write_json(const struct fv_check *c, const struct fv_where *w, enum fv_fault fault, const char *what)
+static void write_json(const struct fv_check *c, const struct fv_fault_place *w, enum fv_fault fault, const char *what)
 {
     struct fv_json *json = c->faults.options->json;
 
@@ -167,7 +167,8 @@ static void write_json(const struct fv_check *c, const struct fv_where *w, enum 
     fv_json_end(json);
 }
 
-static void say(struct fv_check *c, const struct fv_where *where, enum fv_fault fault, const char *format, va_list list)
+static void say(struct fv_check *c, const struct fv_fault_place *where, enum fv_fault fault, const char *format,
+                va_list list)
 {
     char what[512];
 
@@ -193,7 +194,7 @@ void fv_fault(struct fv_check *c, enum fv_fault fault, const char *format, ...)
     va_end(list);
 }
 
-void fv_fault_at(struct fv_check *c, const struct fv_where *where, enum fv_fault fault, const char *format, ...)
+void fv_fault_at(struct fv_check *c, const struct fv_fault_place *where, enum fv_fault fault, const char *format, ...)
 {
     va_list list;
 

@@ -94,9 +94,9 @@ enum fv_fault {
     FV_FAULT_COUNT
 };
 
-enum fv_scope { FV_OF_ARCHIVE, FV_OF_DEFINITION, FV_OF_LOCATION, FV_OF_EVENT };
-struct fv_where {
-    enum fv_scope scope;
+enum fv_fault_scope { FV_OF_ARCHIVE, FV_OF_DEFINITION, FV_OF_LOCATION, FV_OF_EVENT };
+struct fv_fault_place {
+    enum fv_fault_scope scope;
     uint32_t location; /* index; FV_NONE: none */
     uint64_t time;     /* of an event, ticks */
     const char *record;
@@ -114,7 +114,7 @@ struct fv_check;
 /* What is wrong at c->where. */
 void fv_fault(struct fv_check *c, enum fv_fault fault, const char *format, ...) FV_PRINTF(3, 4);
 /* The same, elsewhere. */
-void fv_fault_at(struct fv_check *c, const struct fv_where *where, enum fv_fault fault, const char *format, ...)
+void fv_fault_at(struct fv_check *c, const struct fv_fault_place *where, enum fv_fault fault, const char *format, ...)
     FV_PRINTF(4, 5);
 /* How many were not shown, then the sum of it all. */
 void fv_faults_end(struct fv_check *c);

@@ -9,10 +9,10 @@
 
 static void at(struct fv_check *c, enum fv_def kind, uint32_t index)
 {
-    c->where = (struct fv_where){ .scope = FV_OF_DEFINITION,
-                                  .location = FV_NONE,
-                                  .record = fv_def_name(kind),
-                                  .id = c->definitions[kind].ids[index] };
+    c->where = (struct fv_fault_place){ .scope = FV_OF_DEFINITION,
+                                        .location = FV_NONE,
+                                        .record = fv_def_name(kind),
+                                        .id = c->definitions[kind].ids[index] };
 }
 
 /* ---- trees ---- */

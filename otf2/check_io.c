@@ -6,9 +6,9 @@
 
 #include <inttypes.h>
 
-static struct fv_io_handle *handle_of(struct fv_check *c, OTF2_IoHandleRef id, const char *field)
+static struct fv_check_handle *handle_of(struct fv_check *c, OTF2_IoHandleRef id, const char *field)
 {
-    struct fv_io_handle *h;
+    struct fv_check_handle *h;
     uint32_t index;
 
     if (!fv_check_reference(c, FV_DEF_IO_HANDLE, id, field))
@@ -23,9 +23,9 @@ static struct fv_io_handle *handle_of(struct fv_check *c, OTF2_IoHandleRef id, c
     return h;
 }
 
-static struct fv_io_handle *use(struct fv_check *c, OTF2_IoHandleRef id)
+static struct fv_check_handle *use(struct fv_check *c, OTF2_IoHandleRef id)
 {
-    struct fv_io_handle *h = handle_of(c, id, "handle");
+    struct fv_check_handle *h = handle_of(c, id, "handle");
 
     if (!h)
         return NULL;
@@ -44,7 +44,7 @@ static struct fv_io_handle *use(struct fv_check *c, OTF2_IoHandleRef id)
 
 static void create(struct fv_check *c, OTF2_IoHandleRef id, const char *field)
 {
-    struct fv_io_handle *h = handle_of(c, id, field);
+    struct fv_check_handle *h = handle_of(c, id, field);
 
     if (h)
         h->open = h->created = true;
@@ -64,7 +64,7 @@ static OTF2_CallbackCode on_IoCreateHandle(FV_EVENT, OTF2_IoHandleRef handle, OT
 
 static OTF2_CallbackCode on_IoDestroyHandle(FV_EVENT, OTF2_IoHandleRef handle)
 {
-    struct fv_io_handle *h = use(fv_check_event(data, time, attributes, "IoDestroyHandle"), handle);
+    struct fv_check_handle *h = use(fv_check_event(data, time, attributes, "IoDestroyHandle"), handle);
 
     if (h)
         h->open = false;
@@ -213,8 +213,8 @@ void fv_check_io_all(struct fv_check *c)
     const struct fv_definitions *d = &c->definitions[FV_DEF_IO_HANDLE];
 
     for (uint32_t i = 0; i < d->count; i++) {
-        const struct fv_io_handle *h = &c->handles[i];
-        const struct fv_where where = { .scope = FV_OF_LOCATION, .location = h->user, .time = h->use_time };
+        const struct fv_check_handle *h = &c->handles[i];
+        const struct fv_fault_place where = { .scope = FV_OF_LOCATION, .location = h->user, .time = h->use_time };
         uint32_t group =
             !h->used ? FV_NONE
                      : fv_def_find(c, FV_DEF_LOCATION_GROUP, fv_def_at(c, FV_DEF_LOCATION, h->user)->u.location.group);

@@ -9,8 +9,9 @@
 static void at(struct fv_check *c, const char *record)
 {
     c->result.definitions++;
-    c->where =
-        (struct fv_where){ .scope = FV_OF_DEFINITION, .location = c->here.location, .record = record, .id = FV_NO_ID };
+    c->where = (struct fv_fault_place){
+        .scope = FV_OF_DEFINITION, .location = c->here.location, .record = record, .id = FV_NO_ID
+    };
 }
 
 struct traversal {

@@ -20,7 +20,7 @@ void fv_check_location_begin(struct fv_check *c, uint32_t location)
     group = c->here.group == FV_NONE ? NULL : fv_def_at(c, FV_DEF_LOCATION_GROUP, c->here.group);
     c->here.shared = group && group->u.location_group.locations > 1;
     c->here.metric_only = d->u.location.type == OTF2_LOCATION_TYPE_METRIC;
-    c->where = (struct fv_where){ .scope = FV_OF_EVENT, .location = location };
+    c->where = (struct fv_fault_place){ .scope = FV_OF_EVENT, .location = location };
 }
 
 void fv_check_location_end(struct fv_check *c)

@@ -175,7 +175,7 @@ static int by_key(const void *x, const void *y)
 
 static void say_loose(struct fv_check *c, const struct fv_loose *l)
 {
-    const struct fv_where where = {
+    const struct fv_fault_place where = {
         .scope = FV_OF_EVENT, .location = l->location, .time = l->time, .record = l->record
     };
     char text[96];
@@ -250,11 +250,11 @@ static bool is_partial(const struct fv_check *c)
 static void check_message(struct fv_check *c, const struct fv_message *m)
 {
     bool send = m->sent >= m->received;
-    const struct fv_where where = { .scope = FV_OF_EVENT,
-                                    .location = send ? m->from : m->to,
-                                    .time = send ? m->last_send : m->last_receive,
-                                    .record = send ? m->send : m->receive };
-    const struct fv_where received = {
+    const struct fv_fault_place where = { .scope = FV_OF_EVENT,
+                                          .location = send ? m->from : m->to,
+                                          .time = send ? m->last_send : m->last_receive,
+                                          .record = send ? m->send : m->receive };
+    const struct fv_fault_place received = {
         .scope = FV_OF_EVENT, .location = m->to, .time = m->first_receive, .record = m->receive
     };
     enum fv_fault fault = is_partial(c) ? FV_UNRECORDED : send ? FV_NOT_RECEIVED : FV_NOT_SENT;
@@ -395,10 +395,10 @@ static struct group_of group_of(const struct fv_check *c, uint32_t number)
 static void compare_part(struct fv_check *c, const struct fv_sequence_part *ours, const struct fv_sequence_part *p,
                          const struct group_of *g)
 {
-    struct fv_where where = { .scope = p->differs ? FV_OF_EVENT : FV_OF_LOCATION,
-                              .location = p->location,
-                              .time = p->time,
-                              .record = "MpiCollectiveEnd" };
+    struct fv_fault_place where = { .scope = p->differs ? FV_OF_EVENT : FV_OF_LOCATION,
+                                    .location = p->location,
+                                    .time = p->time,
+                                    .record = "MpiCollectiveEnd" };
     const uint64_t *ids = c->definitions[FV_DEF_LOCATION].ids;
     const struct fv_sequence *s = &c->sequences[p->sequence];
     char mine[64], theirs[64];
@@ -444,7 +444,7 @@ static void add_threads(struct fv_sequence_part *parts, size_t *count)
 static void compare_sequence(struct fv_check *c, struct fv_sequence_part *parts, size_t count)
 {
     const struct group_of g = group_of(c, parts->sequence);
-    const struct fv_where where = { .scope = FV_OF_LOCATION, .location = parts->location };
+    const struct fv_fault_place where = { .scope = FV_OF_LOCATION, .location = parts->location };
     size_t ours = 0, all = count;
 
     for (size_t i = 1; i < all; i++)

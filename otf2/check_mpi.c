@@ -203,7 +203,7 @@ static OTF2_CallbackCode on_MpiRecv(FV_EVENT, uint32_t sender, OTF2_CommRef comm
 static const char *const request_names[] = { FV_REQUESTS(FV_LIST_WORD) };
 
 /* When it was started; 0: elsewhere, or never. */
-static uint64_t complete(struct fv_check *c, uint64_t request, enum fv_request kind)
+static uint64_t complete(struct fv_check *c, uint64_t request, enum fv_check_request kind)
 {
     struct fv_entry entry;
 

@@ -99,7 +99,7 @@ struct fv_definitions {
 
 /* A reference to what was not defined yet; at the end of the definitions it is forward or undefined. */
 struct fv_forward_reference {
-    struct fv_where where;
+    struct fv_fault_place where;
     enum fv_def kind;
     uint64_t id;
     const char *field;
@@ -208,11 +208,11 @@ enum fv_active {
     X(NONE, "nothing") X(SEND, "a send") X(RECEIVE, "a receive") X(COLLECTIVE, "a collective")
 /* clang-format on */
 #define FV_REQUEST(name, word) FV_REQUEST_##name,
-enum fv_request { FV_REQUESTS(FV_REQUEST) };
+enum fv_check_request { FV_REQUESTS(FV_REQUEST) };
 
 struct fv_check {
     struct fv_faults faults;
-    struct fv_where where;
+    struct fv_fault_place where;
     struct fv_check_result result;
     struct fv_arena arena;
     OTF2_Reader *reader;
@@ -249,7 +249,7 @@ struct fv_check {
         uint32_t epoch;
         bool created, destroyed;
     } * windows;
-    struct fv_io_handle {
+    struct fv_check_handle {
         uint32_t epoch;
         bool used, created, open;
         uint32_t user;

@@ -125,7 +125,7 @@ static void check_pair(struct fv_check *c, const struct fv_link *link, unsigned 
 {
     bool too_many = link->count[second] > link->count[first];
     unsigned of = too_many ? second : first;
-    const struct fv_where where = {
+    const struct fv_fault_place where = {
         .scope = FV_OF_EVENT, .location = link->location[of], .time = link->time[of], .record = link_names[of]
     };
 
@@ -285,7 +285,7 @@ void fv_check_threads_end(struct fv_check *c)
 /* Orders of one lock are consecutive over all threads; a location's own are checked as pairs. */
 void fv_check_threads_all(struct fv_check *c)
 {
-    const struct fv_where where = { .scope = FV_OF_ARCHIVE, .location = FV_NONE };
+    const struct fv_fault_place where = { .scope = FV_OF_ARCHIVE, .location = FV_NONE };
 
     for (size_t i = 0; i < c->link_count; i++) {
         check_pair(c, &c->links[i], CREATE, BEGIN);

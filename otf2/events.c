@@ -85,7 +85,7 @@ static OTF2_ErrorCode put_io(struct fv_archive *a, OTF2_EvtWriter *w, const stru
 /* ---- regions ---- */
 
 /* Lists of attributes are empty again after each event. */
-static OTF2_ErrorCode enter(struct fv_archive *a, const struct fv_writer *w, enum fv_calling_kind kind,
+static OTF2_ErrorCode enter(struct fv_archive *a, const struct fv_location_writer *w, enum fv_calling_kind kind,
                             const struct fv_record *r, uint32_t region, uint32_t node)
 {
     uint32_t path = a->context_of_node[node];
@@ -100,7 +100,8 @@ static OTF2_ErrorCode enter(struct fv_archive *a, const struct fv_writer *w, enu
     return OTF2_EvtWriter_Enter(w->otf2, a->attributes, r->time_ns, region);
 }
 
-static OTF2_ErrorCode leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r, uint32_t region)
+static OTF2_ErrorCode leave(struct fv_archive *a, const struct fv_location_writer *w, const struct fv_record *r,
+                            uint32_t region)
 {
     if (a->in_contexts)
         return OTF2_EvtWriter_CallingContextLeave(w->otf2, a->attributes, r->time_ns,
@@ -108,7 +109,7 @@ static OTF2_ErrorCode leave(struct fv_archive *a, const struct fv_writer *w, con
     return OTF2_EvtWriter_Leave(w->otf2, a->attributes, r->time_ns, region);
 }
 
-static OTF2_ErrorCode put_instance(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+static OTF2_ErrorCode put_instance(struct fv_archive *a, const struct fv_location_writer *w, const struct fv_record *r)
 {
     uint32_t region = (uint32_t)a->defs->function_count + a->function_of_node[r->context];
 
@@ -119,7 +120,8 @@ static OTF2_ErrorCode put_instance(struct fv_archive *a, const struct fv_writer 
     return leave(a, w, r, region);
 }
 
-static OTF2_ErrorCode put_section_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+static OTF2_ErrorCode put_section_leave(struct fv_archive *a, const struct fv_location_writer *w,
+                                        const struct fv_record *r)
 {
     if (r->aux) {
         OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_INSTANCE, r->aux);
@@ -149,7 +151,7 @@ static OTF2_ErrorCode put_sensor(struct fv_archive *a, OTF2_EvtWriter *w, const 
                                  &value);
 }
 
-static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_location_writer *w, const struct fv_record *r)
 {
     if (FV_UNLIKELY(r->op)) {
         OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_WAIT, r->sent);
@@ -159,7 +161,8 @@ static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_writer *w,
     return leave(a, w, r, r->ref);
 }
 
-static OTF2_ErrorCode put_library_enter(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+static OTF2_ErrorCode put_library_enter(struct fv_archive *a, const struct fv_location_writer *w,
+                                        const struct fv_record *r)
 {
     if (r->sent)
         OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_ALLOCATED, r->sent - 1);
@@ -168,7 +171,8 @@ static OTF2_ErrorCode put_library_enter(struct fv_archive *a, const struct fv_wr
     return enter(a, w, FV_CALLING_CALL, r, r->ref, r->context);
 }
 
-static OTF2_ErrorCode put_library_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+static OTF2_ErrorCode put_library_leave(struct fv_archive *a, const struct fv_location_writer *w,
+                                        const struct fv_record *r)
 {
     if (r->aux)
         OTF2_AttributeList_AddIoHandleRef(a->attributes, FV_ATTRIBUTE_IO_HANDLE, r->aux - 1);
@@ -179,7 +183,7 @@ static OTF2_ErrorCode put_library_leave(struct fv_archive *a, const struct fv_wr
     return leave(a, w, r, r->ref);
 }
 
-static OTF2_ErrorCode put_sample(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+static OTF2_ErrorCode put_sample(struct fv_archive *a, const struct fv_location_writer *w, const struct fv_record *r)
 {
     uint32_t path = a->context_of_node[r->context];
 
@@ -211,7 +215,8 @@ void fv_generators_init(struct fv_archive *a)
 
 /* ---- threads ---- */
 
-static OTF2_ErrorCode put_region_enter(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+static OTF2_ErrorCode put_region_enter(struct fv_archive *a, const struct fv_location_writer *w,
+                                       const struct fv_record *r)
 {
     OTF2_AttributeList_AddUint32(a->attributes, FV_ATTRIBUTE_LOCK, r->peer);
     if (a->lock_strings[r->peer])
@@ -219,7 +224,8 @@ static OTF2_ErrorCode put_region_enter(struct fv_archive *a, const struct fv_wri
     return enter(a, w, FV_CALLING_CALL, r, r->ref, r->context);
 }
 
-static OTF2_ErrorCode put_region_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+static OTF2_ErrorCode put_region_leave(struct fv_archive *a, const struct fv_location_writer *w,
+                                       const struct fv_record *r)
 {
     if (r->op) {
         OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_WAIT, r->sent);
@@ -237,7 +243,8 @@ static OTF2_ErrorCode put_fork(struct fv_archive *a, OTF2_EvtWriter *w, const st
     return OTF2_EvtWriter_ThreadFork(w, a->attributes, r->time_ns, OTF2_PARADIGM_OPENMP, (uint32_t)r->id);
 }
 
-static OTF2_ErrorCode put_thread(struct fv_archive *a, const struct fv_writer *writer, const struct fv_record *r)
+static OTF2_ErrorCode put_thread(struct fv_archive *a, const struct fv_location_writer *writer,
+                                 const struct fv_record *r)
 {
     OTF2_EvtWriter *w = writer->otf2;
     uint32_t comm = fv_thread_comm(a->defs, r->ref), order = (uint32_t)r->id;
@@ -306,7 +313,8 @@ static OTF2_ErrorCode put_message(struct fv_archive *a, OTF2_EvtWriter *w, const
     }
 }
 
-static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *writer, const struct fv_record *r)
+static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_location_writer *writer,
+                                 const struct fv_record *r)
 {
     OTF2_EvtWriter *w = writer->otf2;
     uint64_t t = r->time_ns;
@@ -365,8 +373,8 @@ static bool sink_open(struct fv_sink *sink, uint32_t slot, uint64_t location)
 
     FV_GROW(a->writers, a->writer_room, (size_t)slot + 1);
     errno = 0;
-    a->writers[slot] = (struct fv_writer){ OTF2_Archive_GetEvtWriter(a->otf2, location),
-                                           a->in_contexts ? fv_calling_open(&a->calling, location) : 0 };
+    a->writers[slot] = (struct fv_location_writer){ OTF2_Archive_GetEvtWriter(a->otf2, location),
+                                                    a->in_contexts ? fv_calling_open(&a->calling, location) : 0 };
     return a->writers[slot].otf2 || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "an event file");
 }
 

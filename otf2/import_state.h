@@ -177,7 +177,7 @@ struct fv_import_survey {
     size_t receive_count, receive_room;
     uint32_t *collectives; /* by the order of beginning: communicator; FV_NONE: it never ended */
     size_t collective_count, collective_room;
-    struct fv_site {
+    struct fv_import_site {
         uint32_t function, node;
     } * sites;
     size_t site_count, site_room;

@@ -8,11 +8,11 @@
 /* X(origin, words) */
 #define FV_ORIGINS(X)         X(DEFAULT, "default") X(ENVIRONMENT, "environment") X(COMMAND, "command line")
 #define FV_ORIGIN(name, word) FV_FROM_##name,
-enum fv_origin { FV_ORIGINS(FV_ORIGIN) };
+enum fv_config_origin { FV_ORIGINS(FV_ORIGIN) };
 
 struct fv_config {
     const char **values; /* [fv_option_count], never NULL; not owned, unless they are `output` */
-    enum fv_origin *origins;
+    enum fv_config_origin *origins;
     char *output; /* absolute; NULL: none was given */
 };
 

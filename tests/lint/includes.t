@@ -45,7 +45,7 @@ for header in fvmpi.h $(cd "$source/src" && find . -mindepth 2 -name "*.h" ! -na
 done
 out=$(echo '#include "fvmpi.h"' | c++ -fsyntax-only -I"$source/src" -x c++ - 2>&1)
 check 'fvmpi.h is C++ as well' test -z "$out"
-names=$(cd "$source" && grep -rhoE '^(struct|union|enum) fv_\w+ \{' src mpi-wrappers otf2 --include='*.[ch]' | sort)
+names=$(cd "$source" && grep -rhoE '^ *(struct|union|enum) fv_\w+ \{' src mpi-wrappers otf2 --include='*.[ch]' | grep -oE 'fv_\w+' | sort)
 check 'there are structs' test "$(wc -l <<< "$names")" -gt 500
 check 'no two have one name' test -z "$(uniq -d <<< "$names")"
 finish
