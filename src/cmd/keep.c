@@ -129,40 +129,40 @@ static bool copy_chunk(struct copy *c, uint64_t offset)
     return fv_write_at(c->to, c->buffer, bytes, offset);
 }
 
-/* When its records end: where those of its thread's next chunk begin. */
-static bool is_old(const struct copy *c, const struct fv_chunk *chunk)
+/* When its records end: where those of its thread's next chunk begin. `events`: of all threads, in order. */
+static bool is_old(const struct copy *c, const struct fv_chunk *chunk, const struct fv_chunk **events, size_t count)
 {
-    size_t count;
-    const struct fv_chunk **of_thread = fv_thread_chunks(c->reader, chunk->thread, fv_chunk_has_events, &count);
-    bool is = false;
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (events[i] != chunk || events[i + 1]->thread != chunk->thread)
+            continue;
+        const uint64_t begin = fv_reader_events(c->reader, events[i + 1], NULL).begin;
 
-    for (size_t i = 0; i + 1 < count && !is; i++)
-        if (of_thread[i] == chunk) {
-            uint64_t begin = fv_reader_events(c->reader, of_thread[i + 1], NULL).begin;
-
-            is = begin && (int64_t)(begin - c->since_ticks) < 0;
-        }
-    free(of_thread);
-    return is;
+        return begin && (int64_t)(begin - c->since_ticks) < 0;
+    }
+    return false;
 }
 
 /* Events first: what they refer to was written before, and is copied behind them. In the second pass the file is looked
  * at anew, because it may have grown; what events have come in between is left out. */
 static bool copy_chunks(struct copy *c, bool events)
 {
-    size_t count;
+    size_t count, in_order = 0;
     const struct fv_chunk *chunks = fv_reader_chunks(c->reader, &count);
+    const struct fv_chunk **of_threads = NULL;
     bool good = true;
 
+    if (events && c->since_ticks)
+        of_threads = fv_thread_chunks(c->reader, FV_NONE, fv_chunk_has_events, &in_order);
     for (size_t i = 0; i < count && good; i++) {
         const bool has = fv_chunk_has_events(&chunks[i]);
         struct fv_chunk_header header;
 
-        if (has && (events ? c->since_ticks && is_old(c, &chunks[i]) : chunks[i].offset >= c->events_end))
+        if (has && (events ? is_old(c, &chunks[i], of_threads, in_order) : chunks[i].offset >= c->events_end))
             good = read_header(c, chunks[i].offset, &header) && leave_out(c, &header, chunks[i].offset);
         else if (has == events)
             good = copy_chunk(c, chunks[i].offset);
     }
+    free(of_threads);
     return good;
 }
 

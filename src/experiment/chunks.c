@@ -5,10 +5,13 @@
 
 #include <stdlib.h>
 
-static int by_first(const void *a, const void *b)
+/* Of a thread what is first. A chunk may have been emptied when the process died. */
+static int by_thread(const void *a, const void *b)
 {
     const struct fv_chunk *x = *(const struct fv_chunk *const *)a, *y = *(const struct fv_chunk *const *)b;
 
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
     return (x->offset > y->offset) - (x->offset < y->offset);
@@ -22,32 +25,7 @@ const struct fv_chunk **fv_thread_chunks(const struct fv_reader *reader, uint32_
 
     *count = 0;
     for (size_t i = 0; i < all; i++) {
-        if (chunk[i].thread != thread || !is_wanted(&chunk[i]))
-            continue;
-        out = fv_grow(out, &room, *count + 1, sizeof(*out));
-        out[(*count)++] = &chunk[i];
-    }
-    if (*count)
-        qsort(out, *count, sizeof(*out), by_first);
-    return out;
-}
-
-/* Of a thread what is first. A chunk may have been emptied when the process died. */
-static int by_thread(const void *a, const void *b)
-{
-    const struct fv_chunk *x = *(const struct fv_chunk *const *)a, *y = *(const struct fv_chunk *const *)b;
-
-    return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread) : by_first(a, b);
-}
-
-static const struct fv_chunk **event_chunks(const struct fv_reader *reader, size_t *count)
-{
-    size_t all, room = 0;
-    const struct fv_chunk *chunk = fv_reader_chunks(reader, &all), **out = NULL;
-
-    *count = 0;
-    for (size_t i = 0; i < all; i++) {
-        if (chunk[i].type != FV_CHUNK_EVENTS || chunk[i].used < sizeof(struct fv_event_base))
+        if ((thread != FV_NONE && chunk[i].thread != thread) || !is_wanted(&chunk[i]))
             continue;
         out = fv_grow(out, &room, *count + 1, sizeof(*out));
         out[(*count)++] = &chunk[i];
@@ -55,6 +33,11 @@ static const struct fv_chunk **event_chunks(const struct fv_reader *reader, size
     if (*count)
         qsort(out, *count, sizeof(*out), by_thread);
     return out;
+}
+
+static bool has_an_event(const struct fv_chunk *chunk)
+{
+    return chunk->type == FV_CHUNK_EVENTS && chunk->used >= sizeof(struct fv_event_base);
 }
 
 uint64_t fv_ring_begin(const struct fv_reader *reader, uint64_t *lost)
@@ -65,7 +48,7 @@ uint64_t fv_ring_begin(const struct fv_reader *reader, uint64_t *lost)
     *lost = 0;
     if (!fv_reader_header(reader)->trace_keep)
         return 0;
-    const struct fv_chunk **chunks = event_chunks(reader, &count);
+    const struct fv_chunk **chunks = fv_thread_chunks(reader, FV_NONE, has_an_event, &count);
     for (size_t i = 0; i < count; i++) {
         if ((i && chunks[i]->thread == chunks[i - 1]->thread) || !chunks[i]->first)
             continue;

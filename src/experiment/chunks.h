@@ -5,7 +5,8 @@
 
 #include "trace/reader.h"
 
-/* Those of a thread that `is_wanted` says yes to, by the records before them; to be freed. NULL: none. */
+/* Those of a thread, or with FV_NONE of all, one thread behind the other, that `is_wanted` says yes to, by the records
+ * before them; to be freed. NULL: none. */
 const struct fv_chunk **fv_thread_chunks(const struct fv_reader *reader, uint32_t thread,
                                          bool (*is_wanted)(const struct fv_chunk *chunk), size_t *count);
 
