@@ -694,7 +694,6 @@ extern const struct fv_relation fv_ranks_relation, fv_hybrid_efficiency_relation
     fv_timeline_relation;
 
 const struct fv_subject fv_calls_subject = {
-    .name = "calls",
     .tracks = { &fv_track_calls, &fv_track_in_calls, &fv_track_bounds, &fv_track_notes, &fv_track_charges,
                 &fv_track_timeline, &fv_track_trace_excerpt, &fv_track_regions },
     .relations = { &fv_ranks_relation, &callsites_relation, &mpi_functions_relation, &histograms_relation,

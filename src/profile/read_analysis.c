@@ -278,14 +278,14 @@ static void take_critical_path(struct source *s, const json_t *value)
     s->to->switches = count(s, value, "switches");
 }
 
-/* Null where no rank recorded what threads waited for; files of older versions have none. */
+/* Null where no rank recorded what threads waited for. */
 static void take_threads(struct source *s, const json_t *value)
 {
     if (!json_is_null(value))
         s->to->lock_wait_s = number(s, value, "mpi_wait_s");
 }
 
-/* Null where there are none; files of older versions have none. */
+/* Null where there are none. */
 static void take_samples(struct source *s, const json_t *value)
 {
     const json_t *procedures = json_object_get(value, "procedures"), *regions = json_object_get(value, "regions");
@@ -293,7 +293,7 @@ static void take_samples(struct source *s, const json_t *value)
 
     if (json_is_null(value))
         return;
-    if (!json_is_array(procedures) || (regions && !json_is_array(regions)))
+    if (!json_is_array(procedures) || !json_is_array(regions))
         fail(s, "procedures or regions is no list");
     for (size_t i = 0; i < json_array_size(procedures) && !*s->why; i++)
         take_procedure(s, json_array_get(procedures, i));

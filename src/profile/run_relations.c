@@ -756,13 +756,11 @@ extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_program
 extern const struct fv_relation fv_findings_relation, fv_hang_relation;
 
 const struct fv_subject fv_run_subject = {
-    .name = "run",
     .tracks = { &fv_track_clocks, &fv_track_threads, &fv_track_programs, &fv_track_options, &fv_track_shadows,
                 &fv_track_remarks, &fv_track_interpreters },
     .relations = { &run_relation, &fv_findings_relation, &programs_relation, &options_relation },
 };
 
 const struct fv_subject fv_unfinished_subject = {
-    .name = "unfinished",
     .relations = { &fv_hang_relation, &problems_relation },
 };

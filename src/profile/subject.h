@@ -37,7 +37,6 @@ struct fv_overhead;
 #define FV_SUBJECT_TRACKS    12
 #define FV_SUBJECT_RELATIONS 16
 struct fv_subject {
-    const char *name;
     size_t bytes;                                              /* of its data, all zeros at first; 0: it has none */
     const struct fv_track *tracks[FV_SUBJECT_TRACKS];          /* NULL behind the last, unless the array is full */
     const struct fv_relation *relations[FV_SUBJECT_RELATIONS]; /* in the order of JSON; likewise */

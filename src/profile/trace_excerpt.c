@@ -614,7 +614,7 @@ static void finish_traced(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_trace_excerpt = {
-    .name = "traced",
+    .name = "excerpt",
     .visit = FV_VISIT_REST,
     .types = { FV_CHUNK_EVENTS, FV_CHUNK_PACKED },
     .begin = begin_traced,

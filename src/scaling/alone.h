@@ -42,8 +42,8 @@ enum fv_alone_verdict {
     FV_ALONE_LOST,      /* the process that held the rest of the cache did not: more than 3 % of its probes, or in
                          * more than 10 % of the time; so is who moved to another last cache */
     FV_ALONE_UNPROBED,  /* or it is not known */
-    FV_ALONE_OFF_CPU,   /* off the processor for more than 2 % of the time */
-    FV_ALONE_VARIES,    /* runs differ by more than 10 % */
+    FV_ALONE_OFF_CPU,   /* off the processor for more than FV_OFF_CPU of the time */
+    FV_ALONE_VARIES,    /* runs differ by more than FV_ALONE_SPREAD */
     FV_ALONE_NO_PART,   /* there are runs with the whole cache alone: cache and memory are one */
     FV_ALONE_UNEQUAL,   /* threads have unequal work, and too few instances were measured for each to have had its
                          * turns */
@@ -57,10 +57,12 @@ extern const char *const fv_alone_verdicts[FV_ALONE_VERDICTS + 1]; /* "good", ..
 extern const char *const fv_alone_hows[];                          /* "whole", "pirate", "resctrl"; NULL behind the
                                                                     * last */
 
-#define FV_ALONE_LINE   64   /* bytes of a cache line */
-#define FV_ALONE_SPREAD 0.10 /* (second least - least) / mean */
+#define FV_ALONE_LINE         64   /* bytes of a cache line */
+#define FV_ALONE_SPREAD       0.10 /* (second least - least) / mean */
+#define FV_ALONE_SPREAD_WORDS "10 %"
 /* of the time, without waits: more without a processor is said, and a measurement is dropped */
 #define FV_OFF_CPU             0.02
+#define FV_OFF_CPU_WORDS       "2 %"
 #define FV_ALONE_SAME          1.05 /* times as long, without being longer */
 #define FV_ALONE_LOST_SHARE    0.10
 #define FV_ALONE_UNEQUAL_RATIO 1.25 /* of the longest thread to the mean, without waits */

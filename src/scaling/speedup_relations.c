@@ -35,7 +35,9 @@ static void get_separation(void *subject, const void *row, const struct fv_colum
     "barriers: of some threads only. creator: the creating thread works too. nested: nested phases. too_many, late, "  \
     "left. cut: it took too long. Dropped: pirate_lost: the process that held the rest of the cache lost more than 3 " \
     "% of it, or the thread that ran alone moved to another last-level cache. unprobed: that is not known. off_cpu: "  \
-    "more than 2 % of the time. varies: the two shortest runs differ by more than 10 %. no_part: there are only runs " \
+    "more than " FV_OFF_CPU_WORDS                                                                                      \
+    " of the time. varies: the two shortest runs differ by more than " FV_ALONE_SPREAD_WORDS                           \
+    ". no_part: there are only runs "                                                                                  \
     "with all of the cache. asymmetric: threads have unequal work, and not all had turns. does_more: a thread takes "  \
     "longer alone than together, because it does more. shared_data: it takes longer alone with its part of the cache " \
     "than together. too_large: a speedup above 1.05 N. rejected: the speedups themselves are."
@@ -112,7 +114,8 @@ static const struct fv_column_def point_columns[] = {
     { "separation", "separation", "", SEPARATION, FV_GET(FV_TYPE_TEXT, get_separation), .words = fv_alone_verdicts },
     { "verdict", "verdict", "",
       "good. no_t1: no run with one thread has it. t1_varies: the two shortest of these runs differ by more than 5 %. "
-      "off_cpu: threads were off the processor for more than 2 % of their time without waiting for each other. "
+      "off_cpu: threads were off the processor for more than " FV_OFF_CPU_WORDS
+      " of their time without waiting for each other. "
       "too_large: a speedup above 1.05 N, so the work is not the same.",
       FV_GET(FV_TYPE_TEXT, get_reject), .words = fv_speedup_rejects },
 };

@@ -51,7 +51,7 @@ struct fv_throughput_point {
     double missed;                      /* of the pirate's probes; NAN: none */
     double turn_s, fill_s;              /* the mean of turns, of ranks; filling the cache, at most; NAN: not known */
     bool is_least;                      /* turns are short: sharing costs at least so much */
-    bool is_off_cpu; /* for more than 2 % of U they had no processor for another reason than others that work; or
+    bool is_off_cpu; /* for more than FV_OFF_CPU of U they had no processor for another reason than others that work; or
                       * threads of copies had all processors, and what they waited for these is not known: nothing
                       * is told */
     enum fv_alone_verdict separation;

@@ -155,7 +155,8 @@ static const struct fv_column_def point_columns[] = {
       "longer one at a time than together, because turns are too short. not_measured: some ranks are on other nodes.",
       FV_GET(FV_TYPE_TEXT, get_separation), .words = fv_alone_verdicts },
     { "is_off_cpu", "off CPU", "",
-      "True: they were off the processor for more than 2 % of U (I/O, sleep, other programs). Or threads of copies had "
+      "True: they were off the processor for more than " FV_OFF_CPU_WORDS
+      " of U (I/O, sleep, other programs). Or threads of copies had "
       "all processors, and their waiting is not known without --threads. Losses are then null.",
       FV_FIELD(struct fv_throughput_point, is_off_cpu) },
     { "shares", "shares", "", "", FV_NEST(shares) },

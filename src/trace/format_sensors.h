@@ -21,7 +21,7 @@ struct fv_sensor_series {
     uint32_t label_bytes; /* without the final NUL, which is there */
     char unit[16];        /* of its values; "": so many */
     char label[];         /* [count label_bytes] "net.rx_bytes@eth0"; behind its NUL what it counts, in a sentence, with
-                           * a NUL; "" in older files */
+                           * a NUL */
 };
 _Static_assert(sizeof(struct fv_sensor_series) == 32, "on-disk size");
 

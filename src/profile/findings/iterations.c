@@ -2,7 +2,7 @@
 /* Findings that speak of iterations (iterations/iterations.h): some take longer than others, they grow, or another rank
  * is the slowest every few of them. */
 #include "profile/findings/findings.h"
-#include "profile/iterations/sampled.h"
+#include "profile/iterations/samples.h"
 #include "profile/places.h"
 #include "profile/profile.h"
 #include "tool/words.h"

@@ -612,7 +612,7 @@ static void finish_instrumented(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_instrumentation = {
-    .name = "instrumented",
+    .name = "functions",
     .visit = FV_VISIT_REST,
     .types = { FV_CHUNK_FUNCTION_CALLS, FV_CHUNK_FUNCTION_LOSSES, FV_CHUNK_FUNCTION_EVENTS, FV_CHUNK_FUNCTION_COUNTS },
     .begin = begin_instrumented,

@@ -4,7 +4,7 @@
 
 #include "profile/iterations/calls.h"
 #include "profile/iterations/cutter.h"
-#include "profile/iterations/sampled.h"
+#include "profile/iterations/samples.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -177,7 +177,6 @@ static void renumber_iterations(struct fv_model *m, const uint32_t *sites)
 extern const struct fv_track fv_track_iteration_units, fv_track_iterations, fv_track_iteration_causes;
 
 const struct fv_subject fv_iterations_subject = {
-    .name = "iterations",
     .bytes = sizeof(struct fv_iterations),
     .tracks = { &fv_track_iteration_units, &fv_track_iterations, &fv_track_iteration_causes },
     .relations = { &units_relation, &numbers_relation },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See sampled.h. */
-#include "profile/iterations/sampled.h"
+/* See samples.h. */
+#include "profile/iterations/samples.h"
 
 #include "profile/places.h"
 #include "profile/samples/sample_paths.h"

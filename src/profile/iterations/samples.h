@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples of the CPU clock in a trace, by iteration: which function long iterations compute in more than others. */
-#ifndef FV_ITERATION_SAMPLED_H
-#define FV_ITERATION_SAMPLED_H
+#ifndef FV_ITERATION_SAMPLES_H
+#define FV_ITERATION_SAMPLES_H
 
 #include "profile/iterations/iterations.h"
 #include "profile/build.h"

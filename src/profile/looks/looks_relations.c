@@ -103,7 +103,6 @@ const struct fv_relation fv_looks_relation = {
 extern const struct fv_track fv_track_looks;
 
 const struct fv_subject fv_looks_subject = {
-    .name = "looks",
     .bytes = sizeof(struct fv_looks),
     .tracks = { &fv_track_looks },
     .relations = { &fv_looks_relation },

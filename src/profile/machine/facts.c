@@ -306,7 +306,7 @@ static void name_variables(struct gather *g)
         qsort(out->variables, out->variable_count, sizeof(*out->variables), by_name);
 }
 
-/* Files of versions that did not record anything of this have hosts, too. */
+/* A run of which no rank came so far has hosts, too. */
 static bool is_recorded(const struct gather *g)
 {
     for (size_t i = 0; i < g->out->host_count; i++)

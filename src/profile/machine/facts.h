@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run's times depend on and its program does not say: the machine of each host, variables of the environment,
- * and which processors each thread might run on. Recorded by every run; empty for experiments of versions that did
- * not. */
+ * and which processors each thread might run on. Recorded by every run; empty if no rank came so
+ * far. */
 #ifndef FV_PROFILE_FACTS_H
 #define FV_PROFILE_FACTS_H
 

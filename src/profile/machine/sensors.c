@@ -70,7 +70,7 @@ static bool read_process(struct gather *g)
     return true;
 }
 
-/* Files of older versions have zeros there, or nothing. */
+/* A damaged record may have nothing there. */
 static const char *about_of(const struct fv_sensor_series *r)
 {
     size_t at = sizeof(*r) + r->label_bytes + 1, room = at < r->bytes ? r->bytes - at : 0;
@@ -332,7 +332,7 @@ static void finish_machine(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_sensors = {
-    .name = "machine",
+    .name = "sensors",
     .of_process = true,
     .visit = FV_VISIT_REST,
     .types = { FV_CHUNK_SENSOR_PROCESS, FV_CHUNK_SENSOR_PLACE, FV_CHUNK_SENSOR_SERIES, FV_CHUNK_SENSOR_SAMPLES,

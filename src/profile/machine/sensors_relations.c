@@ -324,7 +324,6 @@ static const struct fv_relation sensor_instances_relation = {
 extern const struct fv_track fv_track_labels, fv_track_sensors;
 
 const struct fv_subject fv_labels_subject = {
-    .name = "labels",
     .bytes = sizeof(struct fv_labels),
     .tracks = { &fv_track_labels },
     .relations = { &labels_relation },
@@ -332,7 +331,6 @@ const struct fv_subject fv_labels_subject = {
 };
 
 const struct fv_subject fv_sensors_subject = {
-    .name = "sensors",
     .bytes = sizeof(struct fv_machine),
     .tracks = { &fv_track_sensors },
     .relations = { &sensors_relation, &sensor_nodes_relation, &sensor_series_relation, &sensor_sections_relation,

@@ -359,7 +359,6 @@ static void fold_memory(struct fv_model *m, struct fv_alikes *alikes)
 }
 
 const struct fv_subject fv_memory_subject = {
-    .name = "memory",
     .bytes = sizeof(struct fv_allocations),
     .tracks = { &fv_track_memory },
     .relations = { &memory_relation, &memory_libraries_relation, &memory_ranks_relation, &fv_memory_functions_relation,

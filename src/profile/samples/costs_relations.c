@@ -443,7 +443,6 @@ static void renumber_costs(struct fv_model *m, const uint32_t *sites)
 }
 
 const struct fv_subject fv_costs_subject = {
-    .name = "costs",
     .bytes = sizeof(struct fv_costs),
     .tracks = { &fv_track_trace_samples },
     .relations = { &costs_relation },

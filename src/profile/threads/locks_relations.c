@@ -634,7 +634,6 @@ static void fold_locks(struct fv_model *m, struct fv_alikes *alikes)
 }
 
 const struct fv_subject fv_locks_subject = {
-    .name = "locks",
     .bytes = sizeof(struct fv_locks),
     .tracks = { &fv_track_locks },
     .relations = { &locks_relation, &thread_waiting_relation },

@@ -79,7 +79,6 @@ static const struct fv_relation works_relation = {
 extern const struct fv_track fv_track_worksharing;
 
 const struct fv_subject fv_worksharing_subject = {
-    .name = "worksharing",
     .bytes = sizeof(struct fv_works),
     .tracks = { &fv_track_worksharing },
     .relations = { &works_relation },

@@ -129,10 +129,10 @@ static const char *const separations[FV_ALONE_VERDICTS] = {
                       "that measurement is dropped",
     [FV_ALONE_UNPROBED] =
         "it is not known whether the process that was to hold the rest of the cache did: that measurement is dropped",
-    [FV_ALONE_OFF_CPU] =
-        "threads that ran alone were off the processor for more than 2 % of the time: that measurement is dropped",
-    [FV_ALONE_VARIES] =
-        "the two shortest runs with one thread at a time differ by more than 10 %: these measurements are dropped",
+    [FV_ALONE_OFF_CPU] = "threads that ran alone were off the processor for more than " FV_OFF_CPU_WORDS
+                         " of the time: that measurement is dropped",
+    [FV_ALONE_VARIES] = "the two shortest runs with one thread at a time differ by more than " FV_ALONE_SPREAD_WORDS
+                        ": these measurements are dropped",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache: cache and memory are one component",
     [FV_ALONE_UNEQUAL] = "threads have unequal work, and there were too few instances for each to run alone a few "
                          "times: the one that did does not stand for all",
@@ -206,8 +206,9 @@ static const char *const reasons[FV_SPEEDUP_REJECTS] = {
     [FV_SPEEDUP_NO_T1] = "there is no run with one thread that has it: its T1 is not known",
     [FV_SPEEDUP_SPREAD] = "the two shortest runs with one thread differ by more than 5 %: the machine is not quiet; "
                           "fvmpi doctor says why, --repeats=5 may help",
-    [FV_SPEEDUP_OFF_CPU] = "for more than 2 % of their time threads were off their processors without waiting for each "
-                           "other: other programs, I/O or sleep; the rest cannot be separated",
+    [FV_SPEEDUP_OFF_CPU] =
+        "for more than " FV_OFF_CPU_WORDS " of their time threads were off their processors without waiting for each "
+        "other: other programs, I/O or sleep; the rest cannot be separated",
     [FV_SPEEDUP_TOO_LARGE] = "a speedup above 1.05 N: runs with one thread did other work, or its data does not fit "
                              "into the cache of one processor",
 };
@@ -349,10 +350,11 @@ static const char *const share_separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_LEFT] = "a rank ended, or never came, while it was its turn",
     [FV_ALONE_CUT] = "one at a time they took much longer than one after the other: their turns, between calls of MPI, "
                      "are too short",
-    [FV_ALONE_OFF_CPU] =
-        "the one that worked alone was off the processor for more than 2 % of the time: that measurement is "
-        "dropped (of a script's commands nothing is measured: name the program itself)",
-    [FV_ALONE_VARIES] = "the two shortest runs with one at a time differ by more than 10 %: the machine is not quiet; "
+    [FV_ALONE_OFF_CPU] = "the one that worked alone was off the processor for more than " FV_OFF_CPU_WORDS
+                         " of the time: that measurement is "
+                         "dropped. Commands of a script are not measured: name the program itself",
+    [FV_ALONE_VARIES] = "the two shortest runs with one at a time differ by more than " FV_ALONE_SPREAD_WORDS
+                        ": the machine is not quiet; "
                         "fvmpi doctor says why, --repeats=5 may help",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache",
     [FV_ALONE_MORE] = "one at a time they take longer than together: ranks' turns are too short for the cache, or the "
@@ -370,8 +372,9 @@ static void put_remarks(const struct fv_page *p, const struct fv_throughput *t, 
     if (point->is_off_cpu)
         fv_page_item(
             p, FV_YELLOW, 4,
-            "no stack: they were off their processors for more than 2 %% of the time: I/O, sleep, or other programs. "
-            "Or copies have threads that need more processors than there are (--threads shows them)");
+            "no stack: they were off their processors for more than %s of the time: I/O, sleep, or other programs. "
+            "Or copies have threads that need more processors than there are (--threads shows them)",
+            FV_OFF_CPU_WORDS);
     if (why)
         fv_page_item(p, FV_YELLOW, 4,
                      isfinite(point->sharing) ? "cache and memory are not separated: %s"
