@@ -107,13 +107,15 @@ printf '#include <stdio.h>\nint main(void) { return puts("done") < 0; }\n' > pla
 printf 'SCOREP_REGION_NAMES_BEGIN EXCLUDE foo\nSCOREP_REGION_NAMES_END\n' > filter
 options=(--depth 10 --profile-max 1M --collectives-max 1M --trace --trace-max 10M --trace-zstd 1 --barrier before --barrier-wait 5 --sample=50 --sample-budget 10
     --events PAGE-FAULTS --counters software --counters-shared --counters-pass 1/1 --counters-mpi=0 --threads=hold --mpi-calls 0 --functions=all --functions-filter filter
-    --io --memory --sensors default --sensors-hz 5 --section-level 3 --section-cpu=0 --annotations off --off-at-start --clock monotonic --quiet --share --local /tmp)
+    --io --memory --sensors default --sensors-hz 5 --section-level 3 --section-cpu=0 --annotations off --off-at-start --clock monotonic --quiet --share --local /tmp
+    --container --hang-after 100s --section-instances 5 --trace-keep 1M --keep-slow step:3 --trace-iterations step:2)
 if [ "$sanitizer" ]; then
     skip 'with every option there is' 'AddressSanitizer has the allocator'
     finish
     exit
 fi
 wanted=$(printf '%s\n' "${options[@]}" | grep -o '^--[a-z-]*' | sort)
+check 'these are more than 33' [ "$(wc -w <<< "$wanted")" -gt 33 ]
 capture "$fvmpi" run "${options[@]}" -o all-options ./plain
 check 'with every option there is, the program runs' [ "$rc:$out" = 0:done ]
 recorded=$("$fvmpi" report all-options --table options --csv - | sed -n "s/^'\(--[a-z-]*\),.*/\1/p" | sort)
