@@ -114,9 +114,11 @@ static void what_ranks_wait_for(void **state)
 }
 
 /* Two ranks without processors for a tenth of their time: rank 0 computes longer, and most waiting has no known cause.
- * What has a cause stands first, and then the rest, though it costs more. */
+ * What has a cause stands first, then the rest, though it costs more, then the machine, which costs most. */
 static void causes_come_first(void **state)
 {
+    struct fv_noise_rank noise_ranks[2] = { { .cost_s = 100, .by = FV_NONE }, { .rank = 1, .by = FV_NONE } };
+    struct fv_noise_view noise = { .ranks = noise_ranks, .rank_count = 2 };
     struct fv_site site = { .function = 1, .wait_s = 90 };
     struct fv_rank ranks[2];
     struct fv_model model = { .directory = "run",
@@ -127,10 +129,11 @@ static void causes_come_first(void **state)
                               .function_count = 2,
                               .sites = &site,
                               .site_count = 1,
+                              .data[FV_SUBJECT_noise] = &noise,
                               .efficiency = { .total_s = 2 * RUN_S, .wait_s = 90, .wait_kind = FV_WAIT_ESTIMATE } };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
-    const char *names[2] = { "load_imbalance", "unexplained_waiting" };
+    const char *names[3] = { "load_imbalance", "unexplained_waiting", "noise" };
     (void)state;
 
     for (int r = 0; r < 2; r++) {
@@ -140,14 +143,16 @@ static void causes_come_first(void **state)
     }
     fv_findings_make(&findings, &profile);
     assert_non_null(fv_findings_named(&findings, FV_FINDING_DISTURBED));
-    size_t at[2] = { SIZE_MAX, SIZE_MAX };
+    size_t at[3] = { SIZE_MAX, SIZE_MAX, SIZE_MAX };
     for (size_t i = 0; i < findings.count; i++)
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < 3; k++)
             if (!strcmp(findings.items[i].def->name, names[k]))
                 at[k] = i;
     assert_that(at[0], <, at[1]);
-    assert_that(at[1], <, findings.count);
-    assert_that(findings.items[at[0]].lost_s, <, findings.items[at[1]].lost_s);
+    assert_that(at[1], <, at[2]);
+    assert_that(at[2], <, findings.count);
+    for (int k = 0; k < 2; k++)
+        assert_that(findings.items[at[k]].lost_s, <, findings.items[at[k + 1]].lost_s);
     fv_findings_release(&findings);
 }
 
