@@ -46,9 +46,9 @@ bool fv_parse_section_number(const char *text, struct fv_section_number *out)
     }
     const bool is_number = colon && p > colon + 1 && !*p;
     const size_t length = is_number ? (size_t)(colon - text) : strlen(text);
-    if (!length || length >= sizeof(out->section))
+    if (!length || length >= sizeof(out->section) || (is_number && !(value > 0)))
         return false;
-    *out = (struct fv_section_number){ .number = is_number ? value / unit : -1 };
+    *out = (struct fv_section_number){ .number = is_number ? value / unit : 0 };
     memcpy(out->section, text, length);
     return true;
 }

@@ -283,11 +283,8 @@ static bool parse_section_number(const struct fv_option *option, const char *tex
 
     if (!fv_parse_section_number(text, &value))
         return false;
-    const bool is_default = value.number < 0;
-    if (!is_default && (value.number <= (double)option->least || value.number > (double)option->most))
+    if (value.number > 0 && (value.number <= (double)option->least || value.number > (double)option->most))
         return false;
-    if (is_default)
-        value.number = 0;
     if (field)
         *(struct fv_section_number *)field = value;
     return true;

@@ -132,7 +132,7 @@ const struct fv_option *fv_option_by_variable(const char *name, size_t length);
 const struct fv_option *fv_option_near_flag(const char *word, size_t length);
 const struct fv_option *fv_option_near_variable(const char *word, size_t length);
 
-/* False: no name, or too long a one. It may have a colon, too. */
+/* False: no name, too long a one, or a number 0. A name may have a colon, too. */
 bool fv_parse_section_number(const char *text, struct fv_section_number *out);
 
 /* "4M" -> 4194304: digits with at most one of k, M, G, T (powers of 1024), then B or iB if you like.

@@ -183,7 +183,7 @@ static FV_COLD void keep_instance(struct fv_watched *s, const char *why, uint64_
 
     s->copied = true;
     if (++s->copies > MOST) {
-        fv_remark(s->copies == MOST + 1 && fv_rt.world_rank == 0, "--keep-slow: only 16 instances of %s were copied",
+        fv_remark(s->copies == MOST + 1 && fv_rt.world_rank == 0, "only 16 instances of section %s were copied",
                   s->section);
         return;
     }

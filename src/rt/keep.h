@@ -6,7 +6,8 @@
 
 #include "base/base.h"
 
-/* The section of fv_options.watch: on the main thread alone, so that a copy is of one instance. */
+/* The section that --trace-iterations names, or else --keep-slow: on the main thread alone, so that a copy is of one
+ * instance. */
 struct fv_watched;
 /* For the calling thread. NULL: it is not this section. Of the names that agree, the first counts, whatever its
  * number. */
