@@ -30,7 +30,7 @@ static void read_remarks(struct fv_build *b, void *state, uint32_t rank)
     for (const struct fv_remark_record *r; (r = fv_cursor_next(&c));) {
         size_t i = 0;
 
-        b->model->ranks[rank].has_children |= r->kind == FV_REMARK_FORKS || r->kind == FV_REMARK_CHILDREN;
+        b->model->ranks[rank].has_children |= r->kind != FV_REMARK_LOSS && r->kind != FV_REMARK_ARCHIVE;
         if (r->kind == FV_REMARK_CHILDREN)
             continue;
 
@@ -56,12 +56,17 @@ static void finish_remarks(struct fv_build *b, void *state)
         const char *text = fv_arena_printf(&b->model->arena, "%.*s (%u %s)", length, r->text, all->items[i].ranks,
                                            all->items[i].ranks == 1 ? "rank" : "ranks");
 
-        if (r->kind == FV_REMARK_ARCHIVE)
+        switch (r->kind) {
+        case FV_REMARK_ARCHIVE:
             fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "the archive: %.*s", length, r->text);
-        else if (r->kind == FV_REMARK_FORKS)
-            b->model->not_recorded = text;
-        else
-            fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "%s", text);
+            break;
+        case FV_REMARK_FORKS: b->model->not_recorded = text; break;
+        case FV_REMARK_WORKERS: /* of fork(), most likely, if that is known */
+            if (!b->model->not_recorded)
+                b->model->not_recorded = text;
+            break;
+        default: fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "%s", text);
+        }
     }
     free(all->items);
     free(all);

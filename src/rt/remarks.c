@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #define REMARKS ((FV_PAGE - sizeof(struct fv_chunk_header)) / sizeof(struct fv_remark_record)) /* a page of them */
+#define WORK    0.05 /* of the process's own CPU time: what children must have had for a word about them */
 
 static struct fv_remark_record remarks[REMARKS];
 static unsigned count, written;
@@ -58,11 +59,23 @@ void fv_remark_forks(void)
                                      .kind = FV_REMARK_FORKS });
 }
 
+static double cpu_s(const struct rusage *u)
+{
+    return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+           1e-6 * (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec);
+}
+
 void fv_remark_children(void)
 {
-    struct rusage u;
+    struct rusage of_children, own;
 
-    if (!getrusage(RUSAGE_CHILDREN, &u) && u.ru_minflt + u.ru_majflt > 0)
+    if (getrusage(RUSAGE_CHILDREN, &of_children) || of_children.ru_minflt + of_children.ru_majflt == 0)
+        return;
+    if (!getrusage(RUSAGE_SELF, &own) && cpu_s(&of_children) > WORK * cpu_s(&own))
+        keep(&(struct fv_remark_record){
+            .text = "it waited for child processes, which are not recorded unless they call MPI",
+            .kind = FV_REMARK_WORKERS });
+    else
         keep(&(struct fv_remark_record){ .text = "it waited for child processes", .kind = FV_REMARK_CHILDREN });
 }
 

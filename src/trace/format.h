@@ -665,6 +665,7 @@ enum fv_remark_kind {
     FV_REMARK_FORKS,    /* no loss: it made children by fork(), and no child of any program is recorded */
     FV_REMARK_CHILDREN, /* it waited for children, however it made them */
     FV_REMARK_ARCHIVE,  /* of the archive that all rank files were made of */
+    FV_REMARK_WORKERS,  /* as FV_REMARK_CHILDREN, and they computed */
 };
 /* What the process could not record, in the words that it said, where no counter tells it. */
 struct fv_remark_record {

@@ -8,13 +8,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
+import unseen
 from report import check, equal
-
-
-def library_of(mpi):
-    program = mpi.build('transparent.c')
-    found = [line.split()[2] for line in harness.run(['ldd', program]).ended(0).out.splitlines() if '=> /' in line]
-    return [path for path in found if os.path.basename(path).startswith(('libmpi.so', 'libmpich.so'))][0]
 
 
 def linker_of(program):
@@ -134,31 +129,7 @@ def without_preload(tap, mpi):
 def within(tap, mpi):
     """MPI's archive in a program that is not static."""
     with tap.test('{}: a static MPI within a program'.format(mpi)):
-        archive = harness.run(['cc', '-print-file-name=libmpich.a']).ended(0).out.strip()
-        if str(mpi) != 'mpich' or not os.path.isabs(archive):
-            raise harness.Skip('no archive of it')
-        flags = [w for w in harness.run([mpi.cc, '-show']).ended(0).out.split() if w.startswith('-I')]
-        program = os.path.join(mpi.folder, 'within')
-        harness.run(
-            [
-                'cc',
-                '-O2',
-                '-DPROGRAM',
-                *flags,
-                os.path.join(harness.PROGRAMS, 'tool.c'),
-                '-o',
-                program,
-                archive,
-                '-s',
-                '-lhwloc',
-                '-lucp',
-                '-lucs',
-                '-lm',
-                '-lpthread',
-                '-ldl',
-                '-lrt',
-            ]
-        ).ended(0)
+        program = unseen.static_within(mpi)
         text = 'seems to contain an MPI library, whose calls fvmpi cannot see'
         for options in [], ['--mpi', 'mpich']:
             said(mpi, [program], 2, text, options)
@@ -168,7 +139,7 @@ def within(tap, mpi):
 
 def opened(tap, mpi, others):
     program = mpi.build('lookup.c', '-fno-optimize-sibling-calls', '-Wl,--as-needed', '-ldl', output='lookup')
-    library = library_of(mpi)
+    library = unseen.library_of(mpi)
     with tap.test('{}: dlmopen()'.format(mpi)):
         if mpi.native(program, 1, [library, 'space']).rc:
             raise harness.Skip('it does not work without fvmpi')
@@ -186,17 +157,19 @@ def opened(tap, mpi, others):
             text = "{} was used and not recorded: fvmpi's library is for {}; say fvmpi run --mpi {}".format(
                 names[str(mpi)], names[str(other)], mpi
             )
-            said(mpi, ['/usr/bin/python3', '-c', PROGRAM, library], 1, text, ['--mpi', str(other)])
+            said(mpi, ['/usr/bin/python3', '-c', unseen.OPENS, library], 1, text, ['--mpi', str(other)])
     with tap.test('{}: PMPI_ functions alone'.format(mpi)):
         said(
             mpi,
-            ['/usr/bin/python3', '-c', PROGRAM.replace('.MPI_', '.PMPI_'), library],
+            ['/usr/bin/python3', '-c', unseen.OPENS.replace('.MPI_', '.PMPI_'), library],
             1,
             'was used and not recorded: its PMPI_ functions were called',
             ['--mpi', str(mpi)],
         )
     with tap.test('{}: opened by a program without a launcher'.format(mpi)):
-        run = harness.run([harness.FVMPI, 'run', '-q', '-o', 'e', '/usr/bin/python3', '-c', PROGRAM, library]).ended(0)
+        run = harness.run(
+            [harness.FVMPI, 'run', '-q', '-o', 'e', '/usr/bin/python3', '-c', unseen.OPENS, library]
+        ).ended(0)
         equal('output', run.out, 'done\n')
         check(
             "was used and not recorded: fvmpi's library is for programs without MPI; say fvmpi run --mpi {}".format(mpi)
@@ -224,15 +197,6 @@ try:
     os.execv(sys.argv[1], ['fifo'])
 except OSError as e:
     print(e.strerror)
-"""
-
-PROGRAM = """
-import ctypes, sys
-mpi = ctypes.CDLL(sys.argv[1])
-mpi.MPI_Init(None, None)
-print('done')
-sys.stdout.flush()
-mpi.MPI_Finalize()
 """
 
 

@@ -232,6 +232,17 @@ static void child(void)
     waitpid(pid, NULL, 0);
 }
 
+static void children(void)
+{
+    pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+
+    if (!pid) {
+        burn(0.2 * (double)count);
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+}
+
 static void paused(void)
 {
     MPI_Pcontrol(0);
@@ -285,7 +296,7 @@ static const struct way {
     { "comms", NULL, comms }, { "jump", NULL, jump }, { "trap", trap_blocked, NULL }, { "prof", prof_ignored, NULL },
     { "no-perf", no_perf, NULL }, { "no-clock", no_clock, NULL }, { "labels", NULL, labels }, { "sections", NULL, sections },
     { "many-sections", NULL, many_sections }, { "paused", NULL, paused }, { "threads", NULL, threads },
-    { "locks", NULL, locks }, { "fork", NULL, child }, { "abort", NULL, NULL }, { "kill", NULL, NULL },
+    { "locks", NULL, locks }, { "fork", NULL, child }, { "children", NULL, children }, { "abort", NULL, NULL }, { "kill", NULL, NULL },
     { "exec", NULL, NULL }, { "unfinished", NULL, NULL }, { "uninitialised", NULL, NULL },
 };
 

@@ -14,141 +14,12 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
+import unseen
+from losses import FVUNIFY, WAYS, Result, Shared, changed, fill, flat, is_recorded, rank_file, serial, way, write
 from report import check, equal
 
 LOSSES = os.path.join(harness.SOURCE, 'share', 'doc', 'losses.md')
-FVUNIFY = os.path.join(harness.BUILD, 'fvunify')
 BURN = ' 1 0.3'  # seconds: enough for samples of the CPU clock, and of sensors
-WAYS = {}  # function by the first cell of its row
-
-
-def way(name):
-    def add(function):
-        WAYS[name] = function
-        return function
-
-    return add
-
-
-# ---- what was said ----
-
-
-def flat(text):
-    return ' '.join(text.split())
-
-
-class Result:
-    """A run, or a directory that was made of another one's, and all that is said of it."""
-
-    def __init__(self, run, directory, status=7):
-        self.run, self.directory, self.status = run, directory, status
-        self.texts = {'run': flat(run.err)} if run else {}
-
-    def text(self, where):
-        if where not in self.texts:
-            command = (
-                [FVUNIFY, '-o', harness.scratch('out')] if where == 'fvunify' else [harness.FVMPI, 'report', '--all']
-            )
-            said = harness.run(command + [self.directory])
-            self.texts[where] = flat(said.out + ' ' + said.err)
-        return self.texts[where]
-
-    def table(self, name):
-        said = harness.run([harness.FVMPI, 'report', self.directory, '--no-symbols', '--table', name])
-        self.texts['table'] = flat(said.err)
-        return self
-
-    def word(self, pattern):
-        """Of what was said: a command, an option or a variable that it names."""
-        for text in self.texts.values():
-            found = re.search(pattern, text)
-            if found:
-                return found.group(1)
-        raise harness.Mismatch('{} is not in {}'.format(pattern, self.texts))
-
-    def lacks(self, where, pattern):
-        check(not re.search(pattern, self.text(where)), '{} in: {}', pattern, self.text(where))
-
-    def profile(self):
-        return harness.profile_of(self.directory, '--no-symbols')
-
-    def calls(self):
-        return sum(f['count'] for f in self.profile()['mpi_functions'])
-
-    def dropped(self, what):
-        return sum(rank['dropped'][what] for rank in self.profile()['ranks'])
-
-
-class Place:
-    """The programs, and how they are run."""
-
-    def __init__(self, mpi, other):
-        self.mpi, self.other = mpi, other
-        self.app = self.build('silence')
-
-    def build(self, output, *flags):
-        return self.mpi.build(
-            '../run/silence.c', '-I' + os.path.join(harness.SOURCE, 'src'), *flags, '-ldl', output=output
-        )
-
-    def record(self, way, *options, **more):
-        """A rank alone, under fvmpi run."""
-        harness.not_of_a_sanitizer(options)
-        directory = more.pop('directory', None) or os.path.join(harness.scratch('exp'), 'e')
-        status, app = more.pop('status', 7), more.pop('app', self.app)
-        run = harness.run(
-            [*more.pop('before', []), harness.FVMPI, 'run', '-o', directory, *options, app, *way.split()], **more
-        )
-        return self.as_ever(Result(run, directory, status))
-
-    def preload(self, way, library=None, **env):
-        """By hand."""
-        directory = os.path.join(harness.scratch('exp'), 'e')
-        env.update(FVMPI_OUTPUT=directory, LD_PRELOAD=harness.in_front(library or self.mpi.library))
-        return self.as_ever(Result(harness.run([self.app, *way.split()], env=env), directory))
-
-    def ranks(self, command):
-        """Of several programs."""
-        return harness.run([self.mpi.exec, *self.mpi.options, *command])
-
-    def as_ever(self, result):
-        result.run.ended(result.status)
-        wanted = 'done\n' * (2 if 'exec' in result.run.command else 1)
-        equal('output', result.run.out, '' if result.status in (1, 2) else wanted)
-        return result
-
-
-def changed(directory, change):
-    """A copy of a recorded run, of which `change` makes something else."""
-    copy = os.path.join(harness.scratch('copy'), 'e')
-    shutil.copytree(directory, copy, symlinks=True)
-    change(copy)
-    return Result(None, copy)
-
-
-def rank_file(directory, rank=1):
-    return os.path.join(directory, 'rank-{:06d}.fvr'.format(rank))
-
-
-def write(path, offset, data):
-    with open(path, 'r+b') as f:
-        f.seek(offset)
-        f.write(data)
-
-
-def serial(*flags):
-    """A program without MPI."""
-    source = os.path.join(harness.scratch('serial'), 'serial.c')
-    with open(source, 'w') as f:
-        f.write('#include <stdio.h>\nint main(void) { puts("done"); return 7; }\n')
-    if harness.run(['cc', *flags, source, '-o', source[:-2]]).rc:
-        raise harness.Skip('cc {} does not work here'.format(' '.join(flags)))
-    return source[:-2]
-
-
-def is_recorded(result):
-    check(result.calls() > 0, 'nothing is recorded in {}', result.directory)
-    return result
 
 
 # ---- nothing is recorded ----
@@ -224,6 +95,67 @@ def off_at_start(p):
 @way('no rank file is in the directory')
 def no_files(p):
     yield Result(None, harness.scratch('empty'))
+
+
+@way('a script takes LD_PRELOAD away')
+def without_preload(p):
+    result = p.launched([script('unset LD_PRELOAD\nexec {} plain'.format(p.app))])
+    yield result
+    command = '{}/{}'.format(os.path.dirname(harness.FVMPI), result.word(r'start it by: (fvmpi run) '))
+    is_recorded(p.launched([script('unset LD_PRELOAD\nexec {} {} plain'.format(command, p.app))]))
+
+
+@way('a program that opens another MPI than the library is for')
+def opens_another(p):
+    p.needs_mpich()
+    other, program = p.needs_other(), script(unseen.OPENS, sys.executable)
+    library = unseen.library_of(p.mpi)
+    result = p.record(library, '--mpi', str(other), app=program, status=0)
+    yield result
+    is_recorded(p.record(library, *result.word(r'say fvmpi run (--mpi \w+)').split(), app=program, status=0))
+
+
+@way('a program that calls PMPI_ functions itself')
+def profiling_names(p):
+    program = script(unseen.OPENS.replace('.MPI_', '.PMPI_'), sys.executable)
+    yield p.record(unseen.library_of(p.mpi), '--mpi', str(p.mpi), app=program, status=0)
+
+
+@way('MPI in a name space of its own')
+def name_space(p):
+    program = p.mpi.build('lookup.c', '-fno-optimize-sibling-calls', '-Wl,--as-needed', '-ldl', output='lookup')
+    library = unseen.library_of(p.mpi)
+    if harness.run([program, library, 'space']).rc:
+        raise harness.Skip('dlmopen() of it does not work without fvmpi')
+    yield p.record('{} space'.format(library), '--mpi', str(p.mpi), app=program, status=0, out=None)
+
+
+@way('a static MPI in a program that is not static')
+def static_within(p):
+    p.needs_mpich()
+    yield p.launched([unseen.static_within(p.mpi)])
+
+
+@way('a program with more rights than its caller')
+def more_rights(p):
+    if os.getuid() or harness.SANITIZER:
+        raise harness.Skip('needs root, and no sanitizer')
+    app = shutil.copy(p.app, os.path.join(harness.scratch('app'), 'app'))
+    os.chown(app, 65534, -1)
+    os.chmod(app, 0o4755)
+    result = p.record('plain', app=app)
+    yield result
+    check(result.word(r'run a (copy) without them'), 'no remedy')
+    is_recorded(p.record('plain'))
+
+
+@way('a limit on file sizes from the beginning')
+def small_files(p):
+    app = serial()  # libraries of MPI make files that are larger
+    result = p.record('', '--mpi', 'serial', app=app, before=['sh', '-c', 'ulimit -f 1; exec "$@"', 'sh'])
+    yield result
+    equal('the limit', result.word(r'ulimit (-f) unlimited'), '-f')
+    p.record('', '--mpi', 'serial', app=app).lacks('run', 'RLIMIT_FSIZE')
 
 
 # ---- some ranks or files are missing ----
@@ -321,6 +253,43 @@ def not_moved(p):
         subprocess.run(['mount', '-o', 'remount,size=4m', disk], check=True)
         harness.run([harness.FVMPI, *result.word(r'then: fvmpi (gather \S+)').split()]).ended(0)
         equal('calls', result.calls(), 3003)
+
+
+@way('a file system that cannot map shared files')
+def unmapped(p):
+    if not os.access('/dev/fuse', os.R_OK) or not shutil.which('bindfs'):
+        raise harness.Skip('needs bindfs and /dev/fuse')
+    back, front = harness.scratch('back'), harness.scratch('front')
+    if harness.run(['bindfs', '-o', 'direct_io', back, front]).rc:
+        raise harness.Skip('bindfs does not work here')
+    try:
+        result = p.record('plain', directory=os.path.join(front, 'e'))
+        yield result
+        is_recorded(Result(None, os.path.join(back, 'e')))
+    finally:
+        subprocess.run(['umount', front], check=True)
+
+
+@way('a host whose own directory was emptied')
+def emptied(p):
+    there = harness.scratch('local')
+    result = p.preload('plain', FVMPI_LOCAL=there)
+    for name in os.listdir(there):
+        shutil.rmtree(os.path.join(there, name))
+    yield result
+    equal('the note stays', 'rank files on 1 host' in Result(None, result.directory).text('report'), True)
+
+
+@way('hosts whose clocks nothing connects')
+def clocks(p):
+    def restart(e):
+        with open('/proc/sys/kernel/random/boot_id') as f:
+            boot = bytes.fromhex(f.read().strip().replace('-', ''))
+        with open(rank_file(e), 'rb') as f:
+            at = f.read(4096).index(boot)
+        write(rank_file(e), at, bytes(255 - byte for byte in boot))
+
+    yield changed(p.two(), restart)
 
 
 # ---- the run ended early ----
@@ -499,6 +468,7 @@ def trace_at_the_limit(p):
     result = p.record('small-files 60000', '--trace')
     yield result
     result.lacks('fvunify', 'disk was full|raise FVMPI_TRACE_MAX')
+    equal('the limit', result.word(r'; use ulimit (-f) unlimited'), '-f')
     equal('dropped', p.record('calls 60000', '--trace').dropped('events'), 0)
 
 
@@ -613,7 +583,9 @@ def sigtrap(p):
 
 @way('--sample where perf events are denied')
 def no_perf(p):
-    yield p.denied(p.record('no-perf', '--sample'))
+    result = p.denied(p.record('no-perf', '--sample'))
+    yield result
+    result.word(r'not permitted here \(a container, or (kernel.perf_event_paranoid) above 2\)')
 
 
 @way('--sample with too few descriptors')
@@ -638,7 +610,9 @@ def no_clock(p):
 
 @way('--counters where perf events are denied')
 def no_counters(p):
-    yield p.denied(p.record('no-perf', '--counters', 'INSTRUCTIONS,CYCLES,CPU-MIGRATIONS'))
+    result = p.denied(p.record('no-perf', '--counters', 'INSTRUCTIONS,CYCLES,CPU-MIGRATIONS'))
+    yield result
+    result.word(r'not counted: INSTRUCTIONS, CYCLES: (not permitted) here')
 
 
 @way('--counters of the kernel\'s where perf events are denied')
@@ -696,48 +670,31 @@ def fork(p):
     equal('problems', [of['text'] for of in result.profile()['problems'] if 'fork' in of['text']], [])
 
 
-# ---- what they need ----
+@way('children that compute, made past fork()')
+def children(p):
+    result = p.record('children 1')
+    yield result
+    check('unless they call MPI' in result.profile()['run']['not_recorded'], 'run.not_recorded does not say it')
+    equal('of those that hardly compute', p.record('children 0').profile()['run']['not_recorded'], None)
 
 
-def fill(disk):
-    try:
-        with open(os.path.join(disk, 'full'), 'wb', buffering=0) as f:
-            while True:
-                f.write(bytes(4096))
-    except OSError:
-        pass
-
-
-class Shared(Place):
-    """Runs that several ways begin with are made once."""
-
-    def __init__(self, mpi, other):
-        super().__init__(mpi, other)
-        self.runs = {}
-
-    def two(self, number=0):
-        """The directory of a run of two ranks, with a trace."""
-        if number not in self.runs:
-            directory = self.runs[number] = os.path.join(harness.scratch('exp'), 'e')
-            self.ranks(['-n', '2', harness.FVMPI, 'run', '-q', '--trace', '-o', directory, self.app, 'calls', '100'])
-        return self.runs[number]
-
-    def needs_other(self):
-        if not self.other:
-            raise harness.Skip('only one MPI is here')
-        return self.other
-
-    def needs_mpich(self):
-        if str(self.mpi) != 'mpich':
-            raise harness.Skip('the words of the table are of a program with MPICH')
-
-    def denied(self, result):
-        if 'no filter' in result.run.out:
-            raise harness.Skip('seccomp is not permitted here')
-        return result
+@way('--memory or --threads beside a sanitizer')
+def sanitized(p):
+    result = p.record('', '--memory', app=serial('-fsanitize=address'), env={'ASAN_OPTIONS': 'detect_leaks=0'})
+    yield result
+    check(result.word(r'build it (without)'), 'no remedy')
+    p.record('', '--memory', app=serial()).lacks('report', 'sanitizer')
 
 
 # ---- the table ----
+
+
+def script(text, interpreter='/bin/sh'):
+    path = os.path.join(harness.scratch('script'), 'script')
+    with open(path, 'w') as f:
+        f.write('#!{}\n{}\n'.format(interpreter, text))
+    os.chmod(path, 0o755)
+    return path
 
 
 def rows():
@@ -747,7 +704,11 @@ def rows():
         for line in f:
             cells = [cell.strip() for cell in line.strip().strip('|').split(' | ')]
             if line.startswith('| ') and len(cells) == 3 and cells[0] not in ('what', '---'):
-                found[cells[0]] = re.findall(r'(run|report|table|fvunify): `([^`]+)`', cells[1])
+                found[cells[0]] = [
+                    (where, words)
+                    for places, words in re.findall(r'([a-z]+(?:, [a-z]+)*): `([^`]+)`', cells[1])
+                    for where in places.split(', ')
+                ]
     return found
 
 
