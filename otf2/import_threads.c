@@ -191,9 +191,12 @@ static void end_task(struct fv_import_rank *r, struct fv_import_stream *s)
 
 static uint32_t name_of(const struct fv_import_rank *r, uint32_t lock)
 {
-    uint64_t process = r->import->tables[FV_IMPORT_PROCESS].refs[r->import->ranks[r->rank].process];
+    const struct fv_import_table *processes = &r->import->tables[FV_IMPORT_PROCESS];
+    uint32_t process = r->import->ranks[r->rank].process; /* FV_NONE: the archive does not define it */
 
-    return fv_import_number(r->import, FV_IMPORT_LOCK, fv_import_lock_ref((uint32_t)process, lock));
+    if (process >= processes->count)
+        return FV_NONE;
+    return fv_import_number(r->import, FV_IMPORT_LOCK, fv_import_lock_ref((uint32_t)processes->refs[process], lock));
 }
 
 static struct fv_import_lock *lock_of(struct fv_import_rank *r, uint32_t lock, uint32_t paradigm,

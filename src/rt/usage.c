@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define OF_AGE 32 /* the peak of memory is looked at each time that the run is older by such a part */
+
 static void read_usage(int who, struct fv_usage *out, struct fv_usage_process *more)
 {
     struct rusage u;
@@ -190,18 +192,36 @@ uint64_t fv_usage_throttled(void)
     return length ? sum + throttled_of((int)length, group.path) : 0;
 }
 
+/* The first one is from nearest to 2^i. */
+static void mark_peak(struct fv_file_header *h, uint64_t now, uint64_t bytes)
+{
+    if (now <= h->begin_ticks)
+        return;
+    uint64_t *peak = &h->resident_peak_at[63 - __builtin_clzll(now - h->begin_ticks)], none = 0;
+    __atomic_compare_exchange_n(peak, &none, bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 void fv_usage_update(void)
 {
     struct fv_file_header *h = fv_rt.writer.header;
     uint64_t now = fv_ticks();
 
     read_usage(RUSAGE_SELF, &h->usage_last, &h->process_last);
-    if (now > h->begin_ticks) {
-        uint64_t *peak = &h->resident_peak_at[63 - __builtin_clzll(now - h->begin_ticks)];
-
-        *peak = *peak ? *peak : h->process_last.resident_peak; /* the first one is from nearest to 2^i */
-    }
+    mark_peak(h, now, h->process_last.resident_peak);
     __atomic_store_n(&h->usage_ticks, now, __ATOMIC_RELEASE);
+}
+
+void fv_usage_watch_memory(uint64_t now)
+{
+    static uint64_t next; /* [ticks] */
+    struct fv_file_header *h = fv_rt.writer.header;
+    struct rusage u;
+
+    if (FV_LIKELY((int64_t)(now - __atomic_load_n(&next, __ATOMIC_RELAXED)) < 0) || getrusage(RUSAGE_SELF, &u))
+        return;
+    __atomic_store_n(&next, now + (now - h->begin_ticks) / OF_AGE, __ATOMIC_RELAXED);
+    __atomic_store_n(&h->process_last.resident_peak, (uint64_t)u.ru_maxrss * 1024u, __ATOMIC_RELAXED);
+    mark_peak(h, now, h->process_last.resident_peak);
 }
 
 /* ---- of a thread, for its record, and for others ---- */

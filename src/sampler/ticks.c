@@ -2,6 +2,7 @@
 /* See sampler.h: a tick of the CPU clock. It counts the call path, and chooses functions whose next entry is
  * waited for. */
 #include "sampler/sampler.h"
+#include "rt/usage.h"
 
 /* A function to wait for: half of the time one by how often it was on the stack, since the beginning, else
  * any. Not by what was on the stack of late: a function's longer calls would be favoured where many of them
@@ -107,6 +108,7 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv
     if (fv_rt_paused())
         return;
     fv_is_alive(now->ticks);
+    fv_usage_watch_memory(now->ticks);
     s->record->ticks++;
     s->thread->record->samples++; /* sections take differences of it */
     fv_readings_see_processor(s);

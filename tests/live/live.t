@@ -5,6 +5,7 @@ the page in a browser; a job that hangs, while it does and when it was killed.""
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -523,6 +524,34 @@ def without_mpi(tap):
         live.end()
 
 
+def leaking(tap):
+    """What a run's findings say while it goes on is said again as it grows older."""
+    if harness.SANITIZER:
+        return
+    with tap.test('a program whose memory grows: its findings, while it runs'):
+        program = os.path.join(harness.scratch('leaks'), 'leaks')
+        harness.run(['cc', '-O1', '-g', os.path.join(HERE, 'leaks.c'), '-o', program]).ended(0)
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        live = Live(directory)
+        process = harness.start([harness.FVMPI, 'run', '-q', '-o', directory, '--memory', '--mpi', 'serial', program])
+
+        def growth(than):
+            """Of the latest findings, to how many MiB it grew; None: no more than `than`."""
+            told = [line['told'] for line in live.kept()[1:] if 'told' in line][-1:]
+            texts = [f['text'] for of in told for f in of['findings'] if f['title'] == 'Growing memory']
+            check(not texts or ' was allocated by remember() at leaks.c:' in texts[0], 'who: {}', texts)
+            mib = [float(re.search(r' to ([0-9.]+) MiB', text).group(1)) for text in texts]
+            return mib[0] if mib and mib[0] > than else None
+
+        try:
+            first = harness.wait_until(lambda: growth(0), what='that memory grows', pause=0.2)
+            harness.wait_until(lambda: growth(first), what='that it has grown since', pause=0.2)
+        finally:
+            harness.kill_all(process.number)
+            harness.finish(process)
+            live.end()
+
+
 def main():
     tap = harness.Tap()
     harness.patiently()
@@ -537,6 +566,7 @@ def main():
     what_it_serves(tap, live)
     rates(tap, live, root)
     without_mpi(tap)
+    leaking(tap)
     garbage(tap, live)
     slow(tap, live)
     with tap.test('it ends'):

@@ -44,6 +44,37 @@ static void what_fvmpi_itself_costs(void **state)
     }
 }
 
+/* Samples are of user mode: what is much of them may be little of the CPU time, and few of them are chance. */
+static void what_samples_say_of_fvmpi(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t ours, all;
+        double cpu_s;
+        bool is_told;
+    } cases[] = { { 40, 100, 0.4, true },
+                  { 40, 100, NAN, true },
+                  { 4, 13, 0.052, false },
+                  { 40, 100, 40, false },
+                  { 5, 100, 0.4, false } };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct fv_rank rank = {
+            .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .cpu_s = cases[i].cpu_s
+        };
+        struct fv_model model = {
+            .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
+        };
+        struct fv_cost_profile costs = { .fvmpi_ticks = cases[i].ours, .all.ticks = cases[i].all, .tick_s = 0.004 };
+        const struct fv_profile profile = { &model, &no_symbols, &costs, &none, 0 };
+        struct fv_findings findings;
+
+        fv_findings_make(&findings, &profile);
+        assert_int_equal(fv_findings_named(&findings, "own_cost") != NULL, cases[i].is_told);
+        fv_findings_release(&findings);
+    }
+}
+
 /* Rank 0 of a program of its own: bytes when it was 1/4, 1/2 as old as its last mark, and at the end, in MiB. */
 static uint64_t eighth_mib; /* 0: not known */
 static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, double quarter_s, const uint64_t mib[3],
@@ -392,6 +423,7 @@ int main(void)
         cmocka_unit_test(more_than_the_whole),
         cmocka_unit_test(what_is_typical),
         cmocka_unit_test(what_fvmpi_itself_costs),
+        cmocka_unit_test(what_samples_say_of_fvmpi),
         cmocka_unit_test(what_grows),
         cmocka_unit_test(who_has_rare_calls),
         cmocka_unit_test(what_varying_calls_cost),

@@ -185,6 +185,11 @@ void fv_wall_measure(struct fv_sampler *sampler)
 {
     (void)sampler;
 }
+void fv_usage_watch_memory(uint64_t ticks)
+{
+    (void)ticks;
+}
+
 void fv_readings_see_processor(struct fv_sampler *sampler)
 {
     (void)sampler;

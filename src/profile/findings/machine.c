@@ -275,19 +275,24 @@ static void say_most_called(const struct fv_profile *v, struct fv_finding *findi
 }
 
 /* CPU time is compared with CPU time: of a run that had no processors for most of its time either is a small part of
- * it. By samples, or by what fvmpi measures of itself, without what starting and ending took. False: it is little. */
+ * it. By samples, more than chance makes of so many, of all CPU time: the kernel's has no samples. Or by what fvmpi
+ * measures of itself, without what starting and ending took. False: it is little. */
 static bool is_costly(const struct fv_profile *v, double *own_s, double *all_s)
 {
     const struct fv_model *m = v->model;
 
-    *own_s = v->costs ? (double)v->costs->fvmpi_ticks * v->costs->tick_s : 0;
-    *all_s = v->costs ? (double)v->costs->all.ticks * v->costs->tick_s : 0;
-    if (fv_samples_are_ours(v) && *own_s >= FV_FINDING_WORTH * *all_s)
-        return true;
-    *own_s = m->overhead.time_s - m->overhead.once_s;
     *all_s = 0;
     for (size_t i = 0; i < m->rank_count; i++)
         *all_s += m->ranks[i].cpu_s;
+    if (fv_samples_are_ours(v)) {
+        const double ticks = (double)v->costs->fvmpi_ticks, tick_s = v->costs->tick_s;
+
+        *own_s = ticks * tick_s;
+        *all_s = fmax(*all_s, (double)v->costs->all.ticks * tick_s);
+        if ((ticks - fv_cost_error(v->costs->fvmpi_ticks)) * tick_s >= FV_FINDING_WORTH * *all_s)
+            return true;
+    }
+    *own_s = m->overhead.time_s - m->overhead.once_s;
     return *own_s > OWN_LEAST_S && *own_s > OWN * *all_s;
 }
 
