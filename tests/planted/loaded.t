@@ -23,6 +23,8 @@ TIMES, ENOUGH = (10, 0.8) if LONG else (1, 0)  # runs; part of them that find th
 HOGS = 4 * (os.cpu_count() or 1)
 HOG = 'import time\nend = time.monotonic() + 900\nwhile time.monotonic() < end: pass'
 REACT_S = 60 * 0.010  # CPU time that rank 1 has more
+FLAGS = ('-lm', '-pthread', '-fopenmp', '-I' + os.path.join(harness.SOURCE, 'src'))
+FALSE = object()  # no rank
 MACHINE = ('no_processor', 'noise', 'startup')
 
 
@@ -73,13 +75,23 @@ class Case:
         return ' '.join([self.source] + self.arguments + list(self.options))
 
     def run(self, mpi, more=()):
-        program = mpi.build(os.path.join(HERE, self.source), '-O2', '-g', output=self.source.replace('.', '_'))
+        program = mpi.build(os.path.join(HERE, self.source), '-O2', '-g', *FLAGS, output=self.source.replace('.', '_'))
         run = mpi.profile(program, 2, self.arguments + list(more), list(self.options)).ended(0)
         if self.options and self.options[0].startswith('--sample'):
             harness.needs_instances(run)
         if '--trace' in self.options:
             harness.run([os.path.join(harness.BUILD, 'fvunify'), run.directory]).ended(0)
         return run
+
+    def judge_any(self, run):
+        """Raises where anything but self.also is said, or of anybody else; is self.finding among it?"""
+        said = self.names(run)
+        for f in said:
+            rank, function = self.also.get(f['name'], (FALSE, None))
+            check(rank is None or f['rank'] in (None, rank), 'said of the program: {}', f)
+            check(function is None or function == plain(f['function'] or ''), 'function: {}', f)
+        check(said or not self.finding or not is_denied(run), '{}', first_lines(run))
+        return self.finding is None or self.finding in [f['name'] for f in said]
 
     def names(self, run):
         """Findings that accuse the program. A late rank by preemption is the machine's, and so may be other functions'
@@ -141,6 +153,52 @@ CASES = [
 ]
 
 
+def other(source, arguments, options, finding, **said):
+    """A program of which nothing but this may be said: {finding: (rank, function)}, with None for any."""
+    return Case(source, arguments, finding, None, (), options, times=3, also={'unexplained_waiting': ANY, **said})
+
+
+ANY = (None, None)
+HOLD = ('--threads=hold',)
+OTHERS = [  # planted.c chain takes minutes there
+    other('planted.c', ['places'], (), 'load_imbalance', load_imbalance=(1, 'react')),
+    other('planted.c', ['moves'], (), None),
+    other('planted.c', ['snapshot'], (), 'blocked_rank', blocked_rank=(0, None), slow_iterations=(0, None)),
+    other(
+        'planted.c', ['leak'], ('--memory',), 'growing_memory', growing_memory=(1, 'remember'), load_imbalance=(1, None)
+    ),
+    other('planted.c', ['both'], (), None, small_messages=ANY),
+    other('planted.c', ['turns'], (), None, small_messages=ANY),
+    other('planted.c', ['pipeline'], (), None),
+    other('planted.c', ['startup'], (), None),
+    other('overlap.c', ['60'], (), 'load_imbalance', load_imbalance=(1, 'react')),
+    other('omp.c', [], ('--threads',), None, thread_imbalance=ANY),
+    other('hybrid.c', [], ('--threads',), None, thread_imbalance=ANY, load_imbalance=(1, None)),
+    other('polling.c', ['polls'], (), 'polling', polling=(0, None), load_imbalance=(1, 'sum'), own_cost=ANY),
+    other('sections.c', [], (), None),
+    other('threads.c', ['pool'], HOLD, 'idle_workers', idle_workers=(None, 'next_task')),
+    other('threads.c', ['semaphore'], HOLD, 'idle_workers', idle_workers=(None, 'next_by_semaphore')),
+    other('threads.c', ['contended'], HOLD, 'contended_lock', contended_lock=(None, 'update')),
+    other('threads.c', ['held'], HOLD, None, contended_lock=ANY),
+    other('threads.c', ['turns'], HOLD, None, contended_lock=ANY),
+    other('threads.c', ['crowded'], HOLD, None, contended_lock=ANY),
+    other('threads.c', ['given'], HOLD, 'load_imbalance', load_imbalance=(1, None)),
+    # what sleeps for long wakes up late
+    other('iterations.c', ['every'], (), None, slow_iterations=ANY, blocked_rank=ANY),
+    other('iterations.c', ['grows'], (), 'growing_iterations', growing_iterations=(None, 'norm')),
+    other('iterations.c', ['moves'], (), 'moving_imbalance', moving_imbalance=(None, 'norm')),
+    other('iterations.c', ['steady'], (), None),
+    other('iterations.c', ['nest'], (), None, blocked_rank=ANY),
+]
+
+
+def judged(tap, mpi, case, hogs):
+    with tap.test('{}: {}, with {} other processes'.format(mpi, case, hogs)):
+        found = sum(case.judge_any(case.run(mpi)) for _ in range(case.times))
+        print('# {}: found in {} of {}'.format(case, found, case.times))
+        check(found >= int(ENOUGH * case.times), 'found in {} of {} runs', found, case.times)
+
+
 def planted(tap, mpi, case, hogs=HOGS):
     with tap.test('{}: {}, with {} other processes'.format(mpi, case, hogs)):
         found = sum(case.judge(case.run(mpi)) for _ in range(case.times))
@@ -168,9 +226,13 @@ def main():
             for case in CASES if LONG else CASES[:3]:
                 planted(tap, mpi, case)
             sound(tap, mpi, HOGS)
+            for case in OTHERS if LONG else ():
+                judged(tap, mpi, case, HOGS)
         if LONG:
             for case in CASES:
                 planted(tap, mpi, case, hogs=0)
+            for case in OTHERS:
+                judged(tap, mpi, case, 0)
             sound(tap, mpi, 0)
     tap.done()
 

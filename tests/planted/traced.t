@@ -91,6 +91,19 @@ def halo(tap, mpi, plainly, traced):
             )
 
 
+def apart(tap, mpi):
+    with tap.test('{}: where trace and profile differ, the report says both, where and why'.format(mpi)):
+        run = mpi.profile(mpi.build(os.path.join(HERE, 'transfers.c'), '-g'), 2, [], ['--trace']).ended(0)
+        apart = lambda: re.search(  # noqa: E731
+            r'the profile alone says \S+ m?s, more than the trace. Most of the difference is in MPI_Waitall of '
+            r'main\(\) at transfers.c:26: without the trace, transfers of large messages count as waiting there',
+            ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split()),
+        )
+        check(not apart(), 'without an analysis')
+        harness.run([UNIFY, '-q', run.directory]).ended(0)
+        check(apart() or is_disturbed(harness.report_of(run.directory).data), 'not said')
+
+
 LATE = ('late_rank', 'no_progress')
 # What ranks wait for is a guess of the profile. The trace knows it, also where others had processors.
 GUESSES = ('unexplained_waiting', 'small_messages')
@@ -192,6 +205,7 @@ def main():
         if len(found) == 2:
             halo(tap, mpi, found[False], found[True])
     for mpi in harness.an_mpi(tap):
+        apart(tap, mpi)
         for case in PLANTED + (SELDOM if LONG else ()):
             planted(tap, mpi, *case)
     tap.done()

@@ -225,19 +225,32 @@ static double blocked_beside_others(const struct fv_model *m, uint32_t rank)
     return mine - others / (double)(m->rank_count - 1);
 }
 
-/* Seconds that the rank was blocked more than the mean of the others, and preempted. False: they are not known, or of a
- * part of the switches. */
+/* Who is blocked is ready before it runs again: on a busy machine long before. Of the time that the rank was ready, and
+ * had a processor neither when it was preempted nor, as far as time and CPU time there tell, in MPI. */
+static double woke_late_s(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_rank *r = &m->ranks[rank];
+    const double in_mpi_s = fmax(r->app_time_s - fv_outside_s(m, rank), 0),
+                 cpu_in_mpi_s = fmax(r->cpu_s - measured_s(m, rank), 0),
+                 late_s = r->ready_s - r->off.preempted_s - fmax(in_mpi_s - cpu_in_mpi_s, 0);
+
+    return late_s > 0 ? late_s : 0;
+}
+
+/* Seconds that the rank was blocked more than the mean of the others, and preempted or late to run again. False: they
+ * are not known, or of a part of the switches. */
 static bool off_more(const struct fv_model *m, uint32_t rank, double *blocked, double *preempted)
 {
     *blocked = *preempted = 0;
     for (size_t i = 0; i < m->rank_count; i++) {
         const struct fv_off_processor *off = &m->ranks[i].off;
-        double weight = i == rank ? 1 : -1 / (double)(m->rank_count - 1);
+        double weight = i == rank ? 1 : -1 / (double)(m->rank_count - 1), late_s;
 
         if (!fv_off_is_known(off))
             return false;
-        *blocked += weight * off->blocked_s;
-        *preempted += weight * off->preempted_s;
+        late_s = fmin(woke_late_s(m, i), off->blocked_s);
+        *blocked += weight * (off->blocked_s - late_s);
+        *preempted += weight * (off->preempted_s + late_s);
     }
     return true;
 }

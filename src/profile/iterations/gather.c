@@ -17,6 +17,7 @@
 #define OFTEN           0.5        /* calls in a long iteration of a rank */
 #define ALONE_PART      0.2        /* of what long iterations take more */
 #define MOST            0.5        /* of what they compute more */
+#define CLEARLY         1.25       /* times what the next rank has more: a rank is named */
 
 /* On one rank. */
 struct cut {
@@ -36,8 +37,8 @@ struct tally {
 };
 struct place {
     struct tally all, rank; /* rank: of the present one */
-    double most_s;          /* what a rank's long iterations have more ... */
-    uint32_t most_rank;     /* ... at most, and that one */
+    double most_s, next_s;  /* what a rank's long iterations have more ... at most; and the rank behind it */
+    uint32_t most_rank;     /* that one */
 };
 
 struct series {
@@ -382,8 +383,11 @@ static void add_rank_places(struct series *s, uint32_t rank, size_t sites, bool 
         double more = more_s(s, p->rank.before_s);
 
         if (counts && more > p->most_s) {
+            p->next_s = p->most_s;
             p->most_s = more;
             p->most_rank = rank;
+        } else if (counts && more > p->next_s) {
+            p->next_s = more;
         }
         for (unsigned c = 0; counts && c < CLASSES; c++) {
             p->all.before_s[c] += p->rank.before_s[c];
@@ -484,7 +488,7 @@ static void set_cause(const struct fv_iteration_gather *g, const struct series *
     out->cause_site = site;
     out->cause_is_alone = alone;
     out->cause_is_call = is_call;
-    out->cause_rank = s->places[site].most_s > 0 ? s->places[site].most_rank : FV_NONE;
+    out->cause_rank = s->places[site].most_s > CLEARLY * s->places[site].next_s ? s->places[site].most_rank : FV_NONE;
     *depth = (shared < s->by.depth ? shared : s->by.depth) + 1;
 }
 

@@ -12,6 +12,7 @@
 #define WORTH_A_LINE  0.01  /* of what the table is about, unless all is asked for */
 #define FEW           3     /* rows of a table */
 #define LITTLE        0.5   /* of the waiting: an estimate of more makes all of it one */
+#define APART         0.1   /* of the larger: profile and trace, before both are said */
 #define PATH_WORDS    1600
 #define SENTENCE      2400
 
@@ -288,6 +289,57 @@ static void put_cut_short(const struct fv_page *p, const struct fv_causes *c)
             fv_words_count(c->cut_short, word), fv_words_s(c->cut_short));
 }
 
+/* ---- what the rank files alone tell ---- */
+
+/* Why they tell of more or less waiting than the trace, in calls of such a class. */
+static const char *why_apart(enum fv_function_class class, enum fv_wait_kind kind, bool is_more)
+{
+    if (kind == FV_WAIT_UNKNOWN)
+        return "only a trace knows what waits there";
+    if (class != FV_CLASS_P2P && class != FV_CLASS_COMPLETION)
+        return "without the trace, a call waits for the last rank that was logged to enter it";
+    if (!is_more)
+        return "without the trace, a call waits for what it takes more than the fastest one like it";
+    return class == FV_CLASS_COMPLETION ? "without the trace, transfers of large messages count as waiting there"
+                                        : "without the trace, all that it takes more than the fastest call like it "
+                                          "counts as waiting";
+}
+
+/* The call site with most of the difference. */
+static uint32_t most_apart(const struct fv_model *m, double sign)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 1; i < m->site_count; i++)
+        if (sign * (m->sites[i].own_wait_s - m->sites[i].wait_s) >
+            sign * (m->sites[most].own_wait_s - m->sites[most].wait_s))
+            most = i;
+    return most;
+}
+
+/* Both figures, where they are further apart than estimates are. */
+static void put_own_waiting(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    double own_s = 0, traced_s = 0;
+    char own[FV_WORD], where[SENTENCE];
+
+    for (size_t i = 0; i < m->site_count; i++) {
+        own_s += m->sites[i].own_wait_s;
+        traced_s += m->sites[i].wait_s;
+    }
+    if (m->causes.coverage < FV_CAUSES_WHOLE || !(fabs(own_s - traced_s) > APART * fmax(own_s, traced_s)) ||
+        !(fabs(own_s - traced_s) > WORTH_A_LINE * m->efficiency.mpi_s))
+        return;
+    const uint32_t site = most_apart(m, own_s > traced_s ? 1 : -1);
+    const struct fv_func *function = &m->functions[m->sites[site].function];
+    fv_page_paragraph(p, FV_DIM, 2,
+                      "the profile alone says %s, %s than the trace. Most of the difference is in %s of %s: %s",
+                      fv_words_seconds(own_s, own), own_s > traced_s ? "more" : "less", function->name,
+                      fv_place_inner(v, site, where, sizeof(where)),
+                      why_apart(function->class, m->sites[site].own_wait_kind, own_s > traced_s));
+}
+
 FV_TEXT_SECTION(waiting)
 {
     const struct fv_model *m = v->model;
@@ -312,6 +364,8 @@ FV_TEXT_SECTION(waiting)
     put_kinds(&s);
     put_regions(&s);
     put_critical_path(p, v);
+    if (traced)
+        put_own_waiting(p, v);
     if (*s.left_out)
         fv_page_paragraph(p, FV_DIM, 2, "%s; %s shows them", s.left_out, s.shown_by);
 }
