@@ -346,6 +346,10 @@ def small(tap, mpi):
                 re.findall(r'damages=(\d+)', harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out),
                 ['0'],
             )
+        archive = harness.scratch('small')
+        unify(run.directory, '-q', '-o', archive)
+        sizes = {os.path.join(f, n): os.path.getsize(os.path.join(f, n)) for f, _, all in os.walk(archive) for n in all}
+        check(sizes and sum(sizes.values()) <= 64 << 10, 'the archive: {}', sizes)
 
 
 def budget(tap, mpi):

@@ -74,6 +74,12 @@ def halo(tap, mpi, plainly, traced):
         )
         if kinds['no_progress'] > kinds['late_sender']:  # else this MPI moved them by itself
             check(
+                kinds['no_progress'] >= 0.9 * truth[0] or is_disturbed(report),
+                '{} of {} s in MPI_Waitall are without progress',
+                kinds['no_progress'],
+                truth[0],
+            )
+            check(
                 [f for f in report['findings'] if f['name'] == 'no_progress' and f['rank'] == 1]
                 or is_disturbed(report),
                 'no finding: {}',
@@ -128,6 +134,11 @@ SELDOM = (  # if LONG
     ('sites.c', ['varies'], ['--sample=400'], {}),
     ('omp.c', [], ['--threads'], {}),
     ('hybrid.c', [], ['--threads'], {}),
+    ('polling.c', ['polls'], [], {}),
+    ('sections.c', [], [], {}),
+    ('iterations.c', ['every'], [], {}),
+    ('iterations.c', ['grows'], [], {}),
+    ('iterations.c', ['moves'], [], {}),
 ) + tuple(
     ('threads.c', [problem], ['--threads=hold'], {'compute': 1, None: 1} if problem == 'given' else {})
     for problem in ('pool', 'semaphore', 'contended', 'held', 'turns', 'crowded', 'given')
@@ -181,6 +192,7 @@ def planted(tap, mpi, source, arguments, options, blamed):
             '-lm',
             '-pthread',
             '-fopenmp',
+            '-I' + os.path.join(harness.SOURCE, 'src'),
             output='traced_' + source.replace('.', '_'),
         )
         run = mpi.profile(program, 2, arguments, ['--trace'] + options).ended(0)

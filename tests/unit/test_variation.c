@@ -329,6 +329,51 @@ static void slower_for_a_while(void **state)
     assert_true(t.change > 0.1 && !t.significant);
 }
 
+/* From 0 to 1. */
+static double uniform(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+/* Functions without a trend, whose calls differ by chance: each alike a call before by `memory`. */
+static unsigned false_trends(double memory, unsigned times)
+{
+    uint64_t chance = 7, calls[CALLS];
+    unsigned found = 0;
+    void *state = NULL;
+
+    for (unsigned i = 0; i < times; i++) {
+        double x = 0;
+
+        tear_down(&state);
+        set_up(&state);
+        for (unsigned k = 0; k < CALLS; k++) {
+            double normal = -6;
+
+            for (unsigned j = 0; j < 12; j++)
+                normal += uniform(&chance);
+            x = k ? memory * x + sqrt(1 - memory * memory) * normal : normal;
+            calls[k] = (uint64_t)(100e3 * (1 + 0.2 * fmax(fmin(x, 4), -4)));
+        }
+        uint32_t from = place(0, 0), path = fvr_sample_path(&file[0], 0, from, 1, F);
+        fvr_instances(&file[0], 0, path, calls, CALLS, 0, NULL);
+        fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, from, 1, F + 0x10), 50, 0);
+        build(1);
+        found += fv_sampled_trend(fv_model_samples(&model), function_of(F), FV_METRIC_CPU).significant;
+    }
+    return found;
+}
+
+/* One in a hundred at most where calls do not depend on each other; one in fifteen where each is nearly as the one
+ * before. */
+static void chance_is_no_trend(void **state)
+{
+    (void)state;
+    assert_in_range(false_trends(0, 500), 0, 5);
+    assert_in_range(false_trends(0.9, 500), 0, 35);
+}
+
 /* 30 calls of 100 us and 10 of 300 us: 65.5 to 131 us, and 262 to 524 us. */
 static void histogram(void **state)
 {
@@ -430,6 +475,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rare_event, set_up, tear_down),
         cmocka_unit_test_setup_teardown(trend, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slower_for_a_while, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(chance_is_no_trend, set_up, tear_down),
         cmocka_unit_test_setup_teardown(histogram, set_up, tear_down),
         cmocka_unit_test_setup_teardown(recent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(finding, set_up, tear_down),
