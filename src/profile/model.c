@@ -389,7 +389,7 @@ static const struct {
     [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
                         "it was left by longjmp() or to another thread, as fibers do, or there was no memory or "
                         "disk for its thread" },
-    [FV_DROP_DISK] = { "piece of a rank file could not be written", "pieces of rank files could not be written", NULL },
+    [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had", NULL },
     [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
                            "requests were not followed: bytes that they moved are missing",
                            "too many at a time, or made while recording was paused" },

@@ -64,7 +64,7 @@ for mpi in $(mpis | tail -1); do
     capture "${launcher[@]}" -n 2 "$fvmpi" run --trace -o limit ./limited limited
     check "$mpi: a limit on file sizes in the middle of a run" [ "$rc:$out" = 0:done ]
     report=$("$fvmpi" report limit --width 1000)
-    check "$mpi: the report names it" has "$report" 'pieces of rank files could not be written .*limit on file sizes was reached; use ulimit -f unlimited'
+    check "$mpi: the report names it" has "$report" 'pieces of rank files could not be had .*limit on file sizes was reached; use ulimit -f unlimited'
     check "$mpi: and no budget" lacks "$report" 'budget|FVMPI_[A-Z]*_MAX'
 
     for _ in 1 2 3; do
