@@ -99,8 +99,8 @@ static bool is_over(const struct fv_model *m)
 
 static enum fv_hang_state state_of(const struct fv_model *m, size_t rank)
 {
-    if (m->hang)
-        return m->hang->ranks[rank].state;
+    if (fv_model_hang(m))
+        return fv_model_hang(m)->ranks[rank].state;
     /* without MPI nobody waits for others */
     return m->ranks[rank].state == FV_RANK_RUNNING ? FV_HANG_ACTIVE : FV_HANG_ENDED;
 }
@@ -131,7 +131,7 @@ static void put_numbers(struct fv_jsonl *out, const struct fv_profile *profile)
 
 static void put_waits(struct fv_jsonl *out, const struct fv_model *m)
 {
-    const struct fv_hang *h = m->hang;
+    const struct fv_hang *h = fv_model_hang(m);
     char text[TEXT_BYTES];
     size_t told = 0;
 

@@ -141,17 +141,11 @@ void fv_callers_release(struct fv_callers *callers);
 /* The call site at a path of the rank's file; FV_NONE: there is none, or it is not known. */
 uint32_t fv_build_caller(struct fv_build *build, const struct fv_callers *callers, uint32_t rank, uint32_t path);
 
-/* When the times in MPI are known. */
-void fv_build_hybrid(struct fv_model *model);
-
 /* fv_model.region_ranks in order, and what ranks polled by them, when functions have their numbers. */
 void fv_build_parts(struct fv_model *model);
 /* Part of the causes: regions, of these. And before, where call sites get other numbers, that: the new one of each. */
 void fv_build_regions(struct fv_model *model);
 void fv_build_renumber_sites(struct fv_model *model, const uint32_t *sites);
-
-/* What noise cost, at call sites as they are numbered. */
-void fv_build_noise(struct fv_model *model);
 
 /* How the waiting of a call site on a rank is known, as fv_wait_kind_of_all() takes it; 0: such calls cannot wait. */
 unsigned fv_build_wait_kinds(const struct fv_model *model, const struct fv_site_rank *part);

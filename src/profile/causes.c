@@ -67,7 +67,6 @@ void fv_build_causes(struct fv_model *m)
 {
     list_culprits(m);
     fv_build_regions(m);
-    fv_build_noise(m);
 }
 
 bool fv_causes_by_withheld(const struct fv_causes *c)

@@ -3,7 +3,6 @@
 #include "profile/model.h"
 #include "base/secret.h"
 #include "profile/build.h"
-#include "profile/hang/hang.h"
 #include "tool/pop.h"
 #include "tool/words.h"
 #include "trace/format_words.h"
@@ -673,6 +672,13 @@ static const struct fv_analysis_result *analysis_of(struct fv_model *m, const st
     return whole ? e->analysed : NULL;
 }
 
+static void complete_subjects(struct fv_model *m)
+{
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        if (fv_subjects[i]->complete)
+            fv_subjects[i]->complete(m);
+}
+
 void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_experiment *experiment, bool look_up)
 {
     struct fv_build build = { .traced_calls = experiment->traced_calls };
@@ -697,9 +703,9 @@ void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_
     fv_build_parts(m);
     sum_ranks(m);
     measure(m);
-    fv_build_hybrid(m);
     measure_overhead(m);
     fv_build_causes(m);
+    complete_subjects(m);
     if (m->shown_ranks || m->shown_threads)
         leave_out_causes(&m->causes);
     fv_build_program_times(m);
@@ -709,7 +715,6 @@ void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_
     say_unlisted(m);
     say_states(m);
     say_spawned(m);
-    m->hang = m->shown_ranks || m->shown_threads ? NULL : fv_hang_new(m);
 }
 
 static void release_subjects(struct fv_model *m)
@@ -743,7 +748,6 @@ void fv_model_release(struct fv_model *m)
     free(m->edges);
     free(m->wait_items);
     free(m->comm_places);
-    fv_hang_free(m->hang);
     free(m->causes.kinds);
     free(m->causes.elsewhere);
     free(m->causes.late);

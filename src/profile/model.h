@@ -508,7 +508,6 @@ struct fv_model {
     size_t wait_item_count, wait_item_room;
     struct fv_comm_place *comm_places; /* by comm, rank; none where all ranks finalized */
     size_t comm_place_count, comm_place_room;
-    struct fv_hang *hang; /* who waits for whom (hang.h); NULL where all ranks finalized or one called MPI_Abort */
     struct fv_timeline timeline;
     struct fv_efficiency efficiency;
     struct fv_overhead overhead;

@@ -246,7 +246,7 @@ void fv_get_share(void *subject, const void *row, const struct fv_column_def *c,
 void fv_get_id(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_tables *t = subject;
-    const void *const holders[] = { t->model, t->model->hang, t->profile->costs };
+    const void *const holders[] = { t->model, t->profile->costs };
     intptr_t in = c->argument >> 24;
     const char *items = (const char *)(in < FV_IN_DATA ? holders[in] : t->model->data[in - FV_IN_DATA]) + c->offset;
 

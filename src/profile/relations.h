@@ -183,7 +183,7 @@ void fv_get_module(void *subject, const void *row, const struct fv_column_def *c
 
 /* The row's index in `m`, an array of the model, of its hang, of the profile's costs or of a subject's data (S), whose
  * items it is one of. */
-enum { FV_IN_MODEL, FV_IN_HANG, FV_IN_COSTS, FV_IN_DATA /* and the subject */ };
+enum { FV_IN_MODEL, FV_IN_COSTS, FV_IN_DATA /* and the subject */ };
 void fv_get_id(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
 #define FV_ID_COLUMN_IN(where, S, k, m, d)                                                               \
     {                                                                                                    \

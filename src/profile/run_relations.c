@@ -2,6 +2,7 @@
 /* What ran, and how each rank ended: relations run, programs, ranks, problems. */
 #include "profile/fatal.h"
 #include "profile/build.h"
+#include "profile/hang/hang.h"
 #include "profile/relations.h"
 
 #include "tool/words.h"
@@ -763,4 +764,6 @@ const struct fv_subject fv_run_subject = {
 
 const struct fv_subject fv_unfinished_subject = {
     .relations = { &fv_hang_relation, &problems_relation },
+    .complete = fv_hang_build,
+    .release = fv_hang_release,
 };

@@ -37,9 +37,10 @@ struct fv_overhead;
 #define FV_SUBJECT_TRACKS    12
 #define FV_SUBJECT_RELATIONS 16
 struct fv_subject {
-    size_t bytes;                                              /* of its data, all zeros at first; 0: it has none */
-    const struct fv_track *tracks[FV_SUBJECT_TRACKS];          /* NULL behind the last, unless the array is full */
-    const struct fv_relation *relations[FV_SUBJECT_RELATIONS]; /* in the order of JSON; likewise */
+    size_t bytes;                                                   /* of its data, all zeros at first; 0: none, or
+                                                                     * `complete` makes them */
+    const struct fv_track *tracks[FV_SUBJECT_TRACKS];               /* NULL behind the last, unless the array is full */
+    const struct fv_relation *relations[FV_SUBJECT_RELATIONS];      /* in the order of JSON; likewise */
     void (*fold)(struct fv_model *model, struct fv_alikes *alikes); /* makes one of call paths that look alike; NULL: it
                                                                      * has none */
     void (*renumber)(struct fv_model *model, const uint32_t *sites); /* call sites get other numbers: the new one of
@@ -48,6 +49,8 @@ struct fv_subject {
                                                                                         * of the run recorded, before
                                                                                         * call paths are named; NULL:
                                                                                         * each pass records the same */
+    void (*complete)(struct fv_model *model); /* makes what follows from all that is read, when call sites have their
+                                               * numbers and what waited for them is known; NULL: nothing */
     void (*cost)(const struct fv_model *model, struct fv_overhead *overhead); /* adds what its recording took beside
                                                                                * fv_rank.tool_s; NULL: nothing */
     void (*release)(void *data); /* frees what the data point to; NULL: nothing */

@@ -124,8 +124,8 @@ static const struct fv_hang *judge(void)
     }
     fv_experiment_choose(&experiment);
     fv_model_build(&model, NULL, &experiment, false);
-    assert_non_null(model.hang);
-    return model.hang;
+    assert_non_null(fv_model_hang(&model));
+    return fv_model_hang(&model);
 }
 
 static int set_up(void **state)
@@ -514,7 +514,7 @@ static void aborted(void **state)
         fvr_join(&file[i], &experiment);
     fv_experiment_choose(&experiment);
     fv_model_build(&model, NULL, &experiment, false);
-    assert_null(model.hang);
+    assert_null(fv_model_hang(&model));
     assert_headline("Aborted: rank 1 called MPI_Abort with error code 5");
 }
 

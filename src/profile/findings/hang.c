@@ -12,7 +12,7 @@
 /* A snapshot of ranks that were killed a moment after their last calls says nothing. */
 static bool is_sure(const struct fv_model *m)
 {
-    const struct fv_hang *h = m->hang;
+    const struct fv_hang *h = fv_model_hang(m);
 
     return h && (h->mismatch_count || (h->cycle_count && h->cycles[0].lasting) ||
                  ((h->cycle_count || h->cause_count) && (h->lasting || fv_model_looks(m)->request)));
@@ -88,7 +88,7 @@ FV_FINDING(hang)
 
     if (!is_sure(m))
         return;
-    uint32_t rank = culprit(m->hang);
+    uint32_t rank = culprit(fv_model_hang(m));
     if (rank == FV_NONE)
         return;
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);

@@ -2,6 +2,7 @@
 /* Finding: much of the time is known to be waiting, and no other finding explains it. Where that is, and as far as sums
  * over a run show it, which pattern it has. Only a trace knows which rank waited for which. */
 #include "profile/findings/findings.h"
+#include "profile/hang/hang.h"
 #include "profile/iterations/iterations.h"
 #include "profile/places.h"
 #include "profile/profile.h"
@@ -221,7 +222,8 @@ FV_FINDING(waiting)
     double wait_s = m->efficiency.wait_s, total_s = m->efficiency.total_s, left_s = wait_s - explained_s(f);
     char text[3000], part[FV_WORD], sites[1500];
 
-    if (m->rank_count < 2 || m->hang || m->efficiency.wait_kind == FV_WAIT_UNKNOWN || !fv_finding_worth(v, left_s))
+    if (m->rank_count < 2 || fv_model_hang(m) || m->efficiency.wait_kind == FV_WAIT_UNKNOWN ||
+        !fv_finding_worth(v, left_s))
         return;
     if (disturbed && left_s - disturbed->lost_s < MUCH * total_s) {
         fv_findings_leave(f, "what ranks wait for (%s of their time): they had no processor for as long",

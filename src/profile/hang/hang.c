@@ -503,7 +503,7 @@ static void find_wait(struct work *w, uint32_t rank)
     }
 }
 
-struct fv_hang *fv_hang_new(const struct fv_model *m)
+static struct fv_hang *hang_of(const struct fv_model *m)
 {
     struct work w = { .m = m };
     bool hangs = false;
@@ -539,10 +539,15 @@ struct fv_hang *fv_hang_new(const struct fv_model *m)
     return w.h;
 }
 
-void fv_hang_free(struct fv_hang *h)
+void fv_hang_build(struct fv_model *m)
 {
-    if (!h)
-        return;
+    m->data[FV_SUBJECT_unfinished] = m->shown_ranks || m->shown_threads ? NULL : hang_of(m);
+}
+
+void fv_hang_release(void *data)
+{
+    struct fv_hang *h = data;
+
     for (size_t i = 0; i < h->cycle_count; i++)
         free(h->cycles[i].order);
     for (size_t i = 0; i < h->cause_count; i++)
@@ -553,5 +558,4 @@ void fv_hang_free(struct fv_hang *h)
     free(h->lists);
     free(h->targets);
     free(h->ranks);
-    free(h);
 }

@@ -84,9 +84,13 @@ struct fv_hang {
 
 /* Fills in all but the ranks' states and lists (hang_graph.c). */
 void fv_hang_solve(const struct fv_model *model, struct fv_hang *hang);
+void fv_hang_build(struct fv_model *model);
+void fv_hang_release(void *data); /* struct fv_hang */
 /* NULL: all ranks finalized, or one called MPI_Abort. */
-struct fv_hang *fv_hang_new(const struct fv_model *model);
-void fv_hang_free(struct fv_hang *hang);
+static inline const struct fv_hang *fv_model_hang(const struct fv_model *model)
+{
+    return model->data[FV_SUBJECT_unfinished];
+}
 
 /* ---- in words (hang_words.c), for all views ---- */
 

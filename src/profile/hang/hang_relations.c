@@ -6,7 +6,7 @@
 
 static const struct fv_hang *hang_of(const void *subject)
 {
-    return fv_tables_model(subject)->hang;
+    return fv_model_hang(fv_tables_model(subject));
 }
 
 /* The world ranks of indices. */
@@ -33,7 +33,7 @@ static void get_cycle_ranks(void *subject, const void *row, const struct fv_colu
 }
 
 static const struct fv_column_def cycle_columns[] = {
-    FV_ID_COLUMN_IN(FV_IN_HANG, struct fv_hang, "id", cycles, "Index in this list, from 0."),
+    FV_DATA_ID_COLUMN(unfinished, struct fv_hang, "id", cycles, "Index in this list, from 0."),
     { "rank_list", "ranks", "",
       "Ranks of a shortest cycle: each waits for the next, and the last for the first. Only the first 64 cycles have "
       "it.",
@@ -203,7 +203,7 @@ static void get_list_ranks(void *subject, const void *row, const struct fv_colum
 }
 
 static const struct fv_column_def list_columns[] = {
-    FV_ID_COLUMN_IN(FV_IN_HANG, struct fv_hang, "id", lists, "Index in this list, from 0."),
+    FV_DATA_ID_COLUMN(unfinished, struct fv_hang, "id", lists, "Index in this list, from 0."),
     { "any", "any", "",
       "True: one of these ranks is enough. False: all are needed. fvmpi does not know which of several requests had "
       "completed, so it assumes that one is enough.",

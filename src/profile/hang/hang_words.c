@@ -67,10 +67,10 @@ static void say_comm(const struct fv_model *m, uint32_t comm, char *out, size_t 
 /* That of a rank, who may be on it. */
 static void say_list(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
 {
-    const struct fv_hang_list *list = &m->hang->lists[m->hang->ranks[rank].list];
+    const struct fv_hang_list *list = &fv_model_hang(m)->lists[fv_model_hang(m)->ranks[rank].list];
 
     fv_words_add(out, bytes, "%s", list->any && list->count > 2 ? "any of " : "");
-    say_ranks(m, m->hang->targets + list->first, list->count, list->count > 1 ? rank : FV_NONE, out, bytes);
+    say_ranks(m, fv_model_hang(m)->targets + list->first, list->count, list->count > 1 ? rank : FV_NONE, out, bytes);
 }
 
 static void say_tag(const struct fv_model *m, int tag, uint32_t comm, char *out, size_t bytes)
@@ -119,7 +119,7 @@ static void say_sequence(const struct fv_model *m, uint32_t comm, uint64_t seque
 static void say_wait(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
 {
     const struct fv_in_call_view *in = &m->ranks[rank].in_call;
-    const struct fv_hang_list *list = &m->hang->lists[m->hang->ranks[rank].list];
+    const struct fv_hang_list *list = &fv_model_hang(m)->lists[fv_model_hang(m)->ranks[rank].list];
     const struct fv_func *f = &m->functions[in->function];
     struct fv_wait_item own = { .comm = in->comm, .peer = in->peer, .tag = in->tag, .kind = FV_WAITED_RECEIVE };
     const struct fv_wait_item *items = in->waits ? &m->wait_items[in->first_wait] : &own;
@@ -146,11 +146,11 @@ static void say_wait(const struct fv_model *m, uint32_t rank, char *out, size_t 
         say_list(m, rank, out, bytes);
         say_tag(m, items->tag, items->comm, out, bytes);
     } else if (count == 1) {
-        say_item(m, items, m->hang->targets[list->first], out, bytes);
+        say_item(m, items, fv_model_hang(m)->targets[list->first], out, bytes);
     } else if (count == 2 && items[0].peer != FV_NO_PEER && items[1].peer != FV_NO_PEER) {
-        say_item(m, &items[0], m->hang->targets[list->first], out, bytes);
+        say_item(m, &items[0], fv_model_hang(m)->targets[list->first], out, bytes);
         fv_words_add(out, bytes, " or ");
-        say_item(m, &items[1], m->hang->targets[list->first + list->count - 1], out, bytes);
+        say_item(m, &items[1], fv_model_hang(m)->targets[list->first + list->count - 1], out, bytes);
     } else {
         fv_words_add(out, bytes, "for ");
         say_list(m, rank, out, bytes);
@@ -193,7 +193,7 @@ static void say_end(const struct fv_rank *r, char *out, size_t bytes)
 static void say_state(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
 {
     const struct fv_rank *r = &m->ranks[rank];
-    const struct fv_hang_rank *h = &m->hang->ranks[rank];
+    const struct fv_hang_rank *h = &fv_model_hang(m)->ranks[rank];
     char seconds[FV_WORD];
 
     if (h->state == FV_HANG_ENDED) {
@@ -283,11 +283,11 @@ char *fv_hang_mismatch(const struct fv_model *m, const struct fv_hang_mismatch *
 
 static void say_cycle(const struct fv_model *m, const struct fv_hang_cycle *c, char *out, size_t bytes)
 {
-    uint32_t index = (uint32_t)(c - m->hang->cycles), members[64], count = 0;
+    uint32_t index = (uint32_t)(c - fv_model_hang(m)->cycles), members[64], count = 0;
     char ranks[256];
 
     for (uint32_t i = 0; i < m->rank_count && count < 64; i++)
-        if (m->hang->ranks[i].cycle == index)
+        if (fv_model_hang(m)->ranks[i].cycle == index)
             members[count++] = i;
     name_ranks(m, members, count, ranks, sizeof(ranks));
     fv_words_add(out, bytes, "%s%s", ranks, c->count > count ? ", ..." : "");
@@ -320,7 +320,7 @@ static bool has_finalized(const struct fv_model *m, const struct fv_hang_cause *
  * have left: those do not get better with time. Calls that can complete are no reason to hang at all. */
 static enum certainty certainty(const struct fv_model *m, bool killed)
 {
-    const struct fv_hang *h = m->hang;
+    const struct fv_hang *h = fv_model_hang(m);
 
     if (!h->mismatch_count && !h->cycle_count && !h->cause_count)
         return NOTHING;
@@ -336,7 +336,7 @@ static enum certainty certainty(const struct fv_model *m, bool killed)
 
 static void say_hang(const struct fv_model *m, char *out, size_t bytes)
 {
-    const struct fv_hang *h = m->hang;
+    const struct fv_hang *h = fv_model_hang(m);
     char text[600];
 
     if (h->mismatch_count) {
@@ -392,7 +392,7 @@ char *fv_hang_headline(const struct fv_model *m, char *out, size_t bytes)
     unsigned states[FV_RANK_RUNNING + 1] = { 0 };
 
     out[0] = '\0';
-    if (!m->hang) {
+    if (!fv_model_hang(m)) {
         say_aborted(m, out, bytes);
         return out;
     }
@@ -405,7 +405,7 @@ char *fv_hang_headline(const struct fv_model *m, char *out, size_t bytes)
         fv_words_add(out, bytes, "%s: ", sure == SURE ? "" : "; if it hung before");
         say_hang(m, out, bytes);
     } else if (killed) {
-        fv_words_add(out, bytes, "%s: %u of %d rank%s", all_can_go_on(m->hang) ? " while running" : "",
+        fv_words_add(out, bytes, "%s: %u of %d rank%s", all_can_go_on(fv_model_hang(m)) ? " while running" : "",
                      states[FV_RANK_KILLED], m->world_size, fv_words_s((uint64_t)m->world_size));
     }
     if (m->world_size > 0 && (size_t)m->world_size > m->rank_count)

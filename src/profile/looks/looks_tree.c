@@ -16,7 +16,7 @@ enum { LABEL = 400, END = 64 };
 
 uint32_t fv_looked_holds_up(const struct fv_model *m, uint32_t rank)
 {
-    const struct fv_hang *h = m->hang;
+    const struct fv_hang *h = fv_model_hang(m);
     uint32_t waiting = 0;
 
     for (size_t i = 0; h && i < h->cause_count; i++)
@@ -31,7 +31,7 @@ static unsigned guilt(const struct fv_model *m, const struct fv_looked *t)
 {
     if (t->is_main && fv_looked_holds_up(m, t->rank))
         return 2;
-    return t->holder || (t->is_main && m->hang && m->hang->ranks[t->rank].cycle != FV_NONE);
+    return t->holder || (t->is_main && fv_model_hang(m) && fv_model_hang(m)->ranks[t->rank].cycle != FV_NONE);
 }
 
 /* ---- one thread's path ---- */

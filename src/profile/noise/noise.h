@@ -100,6 +100,8 @@ struct fv_noise_view {
     bool whole; /* each preemption had room in the logs */
 };
 void fv_noise_release(void *data); /* struct fv_noise_view */
+/* What noise cost, at call sites as they are numbered. */
+void fv_build_noise(struct fv_model *model);
 
 /* Seconds of a rank, by its index, in which another thread had its processor: outside of MPI by the kernel's switches;
  * NAN: not known. */

@@ -281,5 +281,6 @@ const struct fv_subject fv_noise_subject = {
     .tracks = { &fv_track_noise },
     .relations = { &noise_relation, &noise_ranks_relation, &other_processes_relation },
     .renumber = renumber_noise,
+    .complete = fv_build_noise,
     .release = fv_noise_release,
 };

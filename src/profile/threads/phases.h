@@ -208,6 +208,8 @@ void fv_phases_order(struct fv_phases *phases);
 /* When nodes of paths have changed: phases that have become equal are added up. */
 void fv_phases_fold(struct fv_phases *phases);
 void fv_phases_release(void *data); /* struct fv_phases */
+/* fv_model.hybrid, when the times in MPI are known. */
+void fv_build_hybrid(struct fv_model *model);
 
 FV_SUBJECT_DATA(struct fv_phases, phases, phases)
 

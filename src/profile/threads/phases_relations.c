@@ -251,5 +251,6 @@ const struct fv_subject fv_phases_subject = {
     .tracks = { &fv_track_phases },
     .relations = { &phases_relation },
     .fold = fold_phases,
+    .complete = fv_build_hybrid,
     .release = fv_phases_release,
 };

@@ -3,6 +3,7 @@
  * findings these are not more lines than one takes in at once. A finding is "- TITLE, SECONDS (SHARE): TEXT", and what
  * to do in a line of its own. */
 #include "views/text/verdict.h"
+#include "profile/hang/hang.h"
 #include "profile/threads/phases.h"
 
 #include <math.h>
@@ -127,7 +128,7 @@ static void put_none(const struct fv_page *p, const struct fv_profile *v)
         fv_page_item(p, FV_YELLOW, 0,
                      "no findings: threads, or ranks, worked one at a time in this run (fvmpi run --solo, "
                      "--throughput). Its times are not the program's. fvmpi stacks reads such runs");
-    if (fv_model_phases(m)->alone.is || m->hang || !(m->efficiency.total_s > 0) || fv_text_serial(m))
+    if (fv_model_phases(m)->alone.is || fv_model_hang(m) || !(m->efficiency.total_s > 0) || fv_text_serial(m))
         return;
     put_rest(p, v, 0);
     for (size_t i = 0; i < m->rank_count; i++)

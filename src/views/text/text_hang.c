@@ -9,11 +9,11 @@
 /* Members that the shortest way round leaves out. */
 static void put_members(const struct fv_page *p, const struct fv_model *m, const struct fv_hang_cycle *c)
 {
-    uint32_t index = (uint32_t)(c - m->hang->cycles);
+    uint32_t index = (uint32_t)(c - fv_model_hang(m)->cycles);
     char text[700];
 
     for (uint32_t i = 0; i < m->rank_count; i++) {
-        bool put = m->hang->ranks[i].cycle != index;
+        bool put = fv_model_hang(m)->ranks[i].cycle != index;
 
         for (uint32_t k = 0; k < c->length && !put; k++)
             put = c->order[k] == i;
@@ -54,7 +54,7 @@ static void put_cause(const struct fv_page *p, const struct fv_model *m, const s
 /* Ranks that wait and are in no cycle, as far as there are few of them. */
 static void put_others(const struct fv_page *p, const struct fv_model *m)
 {
-    const struct fv_hang *h = m->hang;
+    const struct fv_hang *h = fv_model_hang(m);
     uint32_t shown = 0, others = 0;
     char text[700];
 
@@ -74,7 +74,7 @@ static void put_others(const struct fv_page *p, const struct fv_model *m)
 FV_TEXT_SECTION(hang)
 {
     const struct fv_model *m = v->model;
-    const struct fv_hang *h = m->hang;
+    const struct fv_hang *h = fv_model_hang(m);
     char text[700];
 
     if (!h || !h->waiting)
