@@ -25,9 +25,8 @@ struct finished {
 static void measure_own_cost(struct fv_model *m, const struct fv_cost_profile *costs)
 {
     struct fv_overhead *o = &m->overhead;
-    double least_s = ((double)costs->fvmpi_ticks - fv_cost_error(costs->fvmpi_ticks)) * costs->tick_s;
 
-    if (!(costs->fvmpi_ticks && least_s > o->time_s))
+    if (!(fv_costs_own_least_s(costs) > o->time_s))
         return;
     o->time_s = (double)costs->fvmpi_ticks * costs->tick_s;
     o->share = fv_overhead_share(m);

@@ -22,6 +22,11 @@ static void *begin_remarks(struct fv_build *b)
     return fv_xcalloc(1, sizeof(struct remarks));
 }
 
+static bool is_of_children(uint32_t kind)
+{
+    return kind == FV_REMARK_FORKS || kind == FV_REMARK_CHILDREN || kind == FV_REMARK_WORKERS;
+}
+
 static void read_remarks(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_REMARKS);
@@ -30,7 +35,7 @@ static void read_remarks(struct fv_build *b, void *state, uint32_t rank)
     for (const struct fv_remark_record *r; (r = fv_cursor_next(&c));) {
         size_t i = 0;
 
-        b->model->ranks[rank].has_children |= r->kind != FV_REMARK_LOSS && r->kind != FV_REMARK_ARCHIVE;
+        b->model->ranks[rank].has_children |= is_of_children(r->kind);
         if (r->kind == FV_REMARK_CHILDREN)
             continue;
 

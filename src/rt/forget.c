@@ -110,8 +110,8 @@ void fv_forget(void)
     h->others_ready_ns[0] = fv_usage_others_ready();
     h->stolen_ns[0] = fv_usage_stolen();
     h->throttled_ns[0] = fv_usage_throttled();
+    h->begin_ticks = now; /* first: a handler marks peaks by their age */
     memset(h->resident_peak_at, 0, sizeof(h->resident_peak_at));
-    h->begin_ticks = now;
     __atomic_store_n(&h->era, h->era + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&fv_rt.here->recording, fv_recording() + FV_CHANGED, __ATOMIC_RELEASE);
     fv_turns_forget();

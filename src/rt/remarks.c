@@ -11,7 +11,8 @@
 #include <sys/resource.h>
 
 #define REMARKS ((FV_PAGE - sizeof(struct fv_chunk_header)) / sizeof(struct fv_remark_record)) /* a page of them */
-#define WORK    0.05 /* of the process's own CPU time: what children must have had for a word about them */
+#define WORK    0.05 /* of the process's own CPU time, ... */
+#define WORK_S  0.1  /* ... and so much of it: what children use before the report mentions them */
 
 static struct fv_remark_record remarks[REMARKS];
 static unsigned count, written;
@@ -71,7 +72,7 @@ void fv_remark_children(void)
 
     if (getrusage(RUSAGE_CHILDREN, &of_children) || of_children.ru_minflt + of_children.ru_majflt == 0)
         return;
-    if (!getrusage(RUSAGE_SELF, &own) && cpu_s(&of_children) > WORK * cpu_s(&own))
+    if (!getrusage(RUSAGE_SELF, &own) && cpu_s(&of_children) > WORK_S && cpu_s(&of_children) > WORK * cpu_s(&own))
         keep(&(struct fv_remark_record){
             .text = "it waited for child processes, which are not recorded unless they call MPI",
             .kind = FV_REMARK_WORKERS });

@@ -17,7 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OF_AGE 32 /* the peak of memory is looked at each time that the run is older by such a part */
+#define AGE_PART 32 /* the peak of memory is looked at each time that the run is older by such a part */
+
+/* A handler of this thread, or of another one, may be quicker: the peak does not shrink. */
+static void raise_peak(struct fv_usage_process *process, const struct rusage *u)
+{
+    const uint64_t bytes = (uint64_t)u->ru_maxrss * 1024u;
+    uint64_t peak = __atomic_load_n(&process->resident_peak, __ATOMIC_RELAXED);
+
+    while (peak < bytes && !__atomic_compare_exchange_n(&process->resident_peak, &peak, bytes, false, __ATOMIC_RELAXED,
+                                                        __ATOMIC_RELAXED))
+        ;
+}
 
 static void read_usage(int who, struct fv_usage *out, struct fv_usage_process *more)
 {
@@ -33,7 +44,7 @@ static void read_usage(int who, struct fv_usage *out, struct fv_usage_process *m
     };
     if (!more)
         return;
-    more->resident_peak = (uint64_t)u.ru_maxrss * 1024u;
+    raise_peak(more, &u);
     more->preempted = (uint64_t)u.ru_nivcsw;
 }
 
@@ -192,7 +203,7 @@ uint64_t fv_usage_throttled(void)
     return length ? sum + throttled_of((int)length, group.path) : 0;
 }
 
-/* The first one is from nearest to 2^i. */
+/* The first value stays: it is nearest to 2^i. */
 static void mark_peak(struct fv_file_header *h, uint64_t now, uint64_t bytes)
 {
     if (now <= h->begin_ticks)
@@ -213,14 +224,16 @@ void fv_usage_update(void)
 
 void fv_usage_watch_memory(uint64_t now)
 {
-    static uint64_t next; /* [ticks] */
+    static uint64_t looked; /* [ticks] */
     struct fv_file_header *h = fv_rt.writer.header;
     struct rusage u;
 
-    if (FV_LIKELY((int64_t)(now - __atomic_load_n(&next, __ATOMIC_RELAXED)) < 0) || getrusage(RUSAGE_SELF, &u))
-        return;
-    __atomic_store_n(&next, now + (now - h->begin_ticks) / OF_AGE, __ATOMIC_RELAXED);
-    __atomic_store_n(&h->process_last.resident_peak, (uint64_t)u.ru_maxrss * 1024u, __ATOMIC_RELAXED);
+    if (now <= h->begin_ticks ||
+        FV_LIKELY(now - __atomic_load_n(&looked, __ATOMIC_RELAXED) < (now - h->begin_ticks) / AGE_PART) ||
+        __atomic_load_n(&h->state, __ATOMIC_RELAXED) != FV_STATE_RUNNING || getrusage(RUSAGE_SELF, &u))
+        return; /* what comes behind MPI_Finalize is not of the run */
+    __atomic_store_n(&looked, now, __ATOMIC_RELAXED);
+    raise_peak(&h->process_last, &u);
     mark_peak(h, now, h->process_last.resident_peak);
 }
 

@@ -37,8 +37,8 @@ uint64_t fv_usage_throttled(void);
 
 /* The process's until now, into the rank file's header. Not in a signal handler. */
 void fv_usage_update(void);
-/* Of that the peak of resident memory, from time to time: for programs that rarely call MPI, and runs that go on.
- * Handlers may. */
+/* Updates the peak of resident memory from time to time: for programs that rarely call MPI, and runs that go on.
+ * Signal handlers may call it. */
 void fv_usage_watch_memory(uint64_t now);
 
 #endif

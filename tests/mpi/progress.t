@@ -158,7 +158,9 @@ def report(run, least):
             'next: {}',
             row['next'],
         )
-        disturbed = any(f['name'] == 'no_processor' for f in found.data['findings'])
+        disturbed = any(f['name'] == 'no_processor' for f in found.data['findings']) or re.search(
+            ' was preempted for |in the kernel', row['text']
+        )
         check(
             row['function'] in ('compute', 'slowly', 'now') or (disturbed and row['function'] is None),
             'names {}: {}',

@@ -24,7 +24,6 @@ HOGS = 4 * (os.cpu_count() or 1)
 HOG = 'import time\nend = time.monotonic() + 900\nwhile time.monotonic() < end: pass'
 REACT_S = 60 * 0.010  # CPU time that rank 1 has more
 FLAGS = ('-lm', '-pthread', '-fopenmp', '-I' + os.path.join(harness.SOURCE, 'src'))
-FALSE = object()  # no rank
 MACHINE = ('no_processor', 'noise', 'startup')
 
 
@@ -87,7 +86,8 @@ class Case:
         """Raises where anything but self.also is said, or of anybody else; is self.finding among it?"""
         said = self.names(run)
         for f in said:
-            rank, function = self.also.get(f['name'], (FALSE, None))
+            check(f['name'] in self.also, 'said of the program: {}', f)
+            rank, function = self.also[f['name']]
             check(rank is None or f['rank'] in (None, rank), 'said of the program: {}', f)
             check(function is None or function == plain(f['function'] or ''), 'function: {}', f)
         check(said or not self.finding or not is_denied(run), '{}', first_lines(run))

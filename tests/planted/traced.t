@@ -72,13 +72,14 @@ def halo(tap, mpi, plainly, traced):
             truth[0],
             kinds,
         )
-        if kinds['no_progress'] > kinds['late_sender']:  # else this MPI moved them by itself
+        if kinds['late_sender'] < 0.1 * truth[0]:  # else this MPI moved some of them by itself
             check(
                 kinds['no_progress'] >= 0.9 * truth[0] or is_disturbed(report),
                 '{} of {} s in MPI_Waitall are without progress',
                 kinds['no_progress'],
                 truth[0],
             )
+        if kinds['no_progress'] > kinds['late_sender']:
             check(
                 [f for f in report['findings'] if f['name'] == 'no_progress' and f['rank'] == 1]
                 or is_disturbed(report),
@@ -100,14 +101,18 @@ def halo(tap, mpi, plainly, traced):
 def apart(tap, mpi):
     with tap.test('{}: where trace and profile differ, the report says both, where and why'.format(mpi)):
         run = mpi.profile(mpi.build(os.path.join(HERE, 'transfers.c'), '-g'), 2, [], ['--trace']).ended(0)
-        apart = lambda: re.search(  # noqa: E731
-            r'the profile alone says \S+ m?s, more than the trace. Most of the difference is in MPI_Waitall of '
-            r'main\(\) at transfers.c:26: without the trace, transfers of large messages count as waiting there',
-            ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split()),
-        )
-        check(not apart(), 'without an analysis')
+
+        def said():
+            return re.search(
+                r'the profile alone says \S+ m?s, more than the trace. (100|[89]\d)\.\d % of the difference is in '
+                r'MPI_Waitall of main\(\) at transfers.c:26: without the trace, the time in which data are under way '
+                r'counts as waiting there',
+                ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split()),
+            )
+
+        check(not said(), 'without an analysis')
         harness.run([UNIFY, '-q', run.directory]).ended(0)
-        check(apart() or is_disturbed(harness.report_of(run.directory).data), 'not said')
+        check(said() or is_disturbed(harness.report_of(run.directory).data), 'not said')
 
 
 LATE = ('late_rank', 'no_progress')

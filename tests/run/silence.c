@@ -236,6 +236,8 @@ static void children(void)
 {
     pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 
+    if (!pid && !count)
+        execl("/bin/sh", "sh", "-c", "ls / > /dev/null", (char *)NULL);
     if (!pid) {
         burn(0.2 * (double)count);
         _exit(0);

@@ -145,8 +145,10 @@ def more_rights(p):
     os.chmod(app, 0o4755)
     result = p.record('plain', app=app)
     yield result
-    check(result.word(r'run a (copy) without them'), 'no remedy')
-    is_recorded(p.record('plain'))
+    result.word(r'run a (copy) without them')
+    copy = shutil.copyfile(app, app + '-copy')
+    os.chmod(copy, 0o755)
+    is_recorded(p.record('plain', app=copy))
 
 
 @way('a limit on file sizes from the beginning')
@@ -682,7 +684,7 @@ def children(p):
 def sanitized(p):
     result = p.record('', '--memory', app=serial('-fsanitize=address'), env={'ASAN_OPTIONS': 'detect_leaks=0'})
     yield result
-    check(result.word(r'build it (without)'), 'no remedy')
+    result.word(r'build it (without)')
     p.record('', '--memory', app=serial()).lacks('report', 'sanitizer')
 
 

@@ -225,13 +225,13 @@ static double blocked_beside_others(const struct fv_model *m, uint32_t rank)
     return mine - others / (double)(m->rank_count - 1);
 }
 
-/* Who is blocked is ready before it runs again: on a busy machine long before. Of the time that the rank was ready, and
- * had a processor neither when it was preempted nor, as far as time and CPU time there tell, in MPI. */
+/* A rank that was blocked is ready before it runs again, on a busy machine for long. Returns that time: its ready time
+ * without preemption, and without what it may have waited for a processor in MPI. */
 static double woke_late_s(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_rank *r = &m->ranks[rank];
     const double in_mpi_s = fmax(r->app_time_s - fv_outside_s(m, rank), 0),
-                 cpu_in_mpi_s = fmax(r->cpu_s - measured_s(m, rank), 0),
+                 cpu_in_mpi_s = fmax(r->cpu_s - fmax(r->others_cpu_s, 0) - measured_s(m, rank), 0),
                  late_s = r->ready_s - r->off.preempted_s - fmax(in_mpi_s - cpu_in_mpi_s, 0);
 
     return late_s > 0 ? late_s : 0;

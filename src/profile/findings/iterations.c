@@ -80,7 +80,7 @@ static void say_cause(const struct fv_profile *v, struct fv_finding *finding, co
                  fv_place_inner(v, u->cause_site, inner, sizeof(inner)));
     if (!u->cause_is_call && u->cause_rank != FV_NONE && m->rank_count > 1) {
         finding->rank = u->cause_rank;
-        fv_words_add(out, bytes, ", most on rank %d", m->ranks[u->cause_rank].world_rank);
+        fv_words_add(out, bytes, ", longest on rank %d", m->ranks[u->cause_rank].world_rank);
     }
 }
 

@@ -275,8 +275,8 @@ static void say_most_called(const struct fv_profile *v, struct fv_finding *findi
 }
 
 /* CPU time is compared with CPU time: of a run that had no processors for most of its time either is a small part of
- * it. By samples, more than chance makes of so many, of all CPU time: the kernel's has no samples. Or by what fvmpi
- * measures of itself, without what starting and ending took. False: it is little. */
+ * it. By samples it must be more than chance makes of so many, and is compared with all CPU time: the kernel's has no
+ * samples. Else it is what fvmpi measures of itself, without what starting and ending took. False: it is little. */
 static bool is_costly(const struct fv_profile *v, double *own_s, double *all_s)
 {
     const struct fv_model *m = v->model;
@@ -285,12 +285,13 @@ static bool is_costly(const struct fv_profile *v, double *own_s, double *all_s)
     for (size_t i = 0; i < m->rank_count; i++)
         *all_s += m->ranks[i].cpu_s;
     if (fv_samples_are_ours(v)) {
-        const double ticks = (double)v->costs->fvmpi_ticks, tick_s = v->costs->tick_s;
+        const double sampled_s = fmax(*all_s, (double)v->costs->all.ticks * v->costs->tick_s);
 
-        *own_s = ticks * tick_s;
-        *all_s = fmax(*all_s, (double)v->costs->all.ticks * tick_s);
-        if ((ticks - fv_cost_error(v->costs->fvmpi_ticks)) * tick_s >= FV_FINDING_WORTH * *all_s)
+        if (fv_costs_own_least_s(v->costs) >= FV_FINDING_WORTH * sampled_s) {
+            *own_s = (double)v->costs->fvmpi_ticks * v->costs->tick_s;
+            *all_s = sampled_s;
             return true;
+        }
     }
     *own_s = m->overhead.time_s - m->overhead.once_s;
     return *own_s > OWN_LEAST_S && *own_s > OWN * *all_s;

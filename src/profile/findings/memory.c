@@ -150,7 +150,8 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
     finding->file = frame.file;
     finding->line = frame.line;
     snprintf(who, room, ". %s%s of that was allocated by %s", fv_allocation_is_exact(&part->sum) ? "" : "About ",
-             fv_words_bytes((uint64_t)growth, bytes), fv_frame_words(&frame, v->symbols, where, sizeof(where)));
+             fv_words_bytes((uint64_t)fmin(growth, (double)all_growth), bytes),
+             fv_frame_words(&frame, v->symbols, where, sizeof(where)));
 }
 
 FV_FINDING(memory)

@@ -23,8 +23,7 @@ struct fv_iteration_unit {
     uint32_t cause_site, cause_node; /* FV_NONE, 0: not known */
     bool cause_is_call;              /* the call itself is longer, else the computing before it */
     bool cause_is_alone;             /* other iterations do not have the call */
-    uint32_t cause_rank;             /* that has clearly most of it; FV_NONE: ranks are alike, as where others wait for
-                                      * it there */
+    uint32_t cause_rank;             /* with at least 1.25 times as much of it as any other; FV_NONE: none stands out */
     uint64_t longs, others;          /* iterations of the first rank that were compared for it */
     uint32_t first_number, numbers;  /* its part of fv_iterations.numbers */
 };

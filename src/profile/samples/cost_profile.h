@@ -142,6 +142,11 @@ void fv_cost_profile_release(struct fv_cost_profile *profile);
 
 /* 95 % of the times the truth lies so near: 2 sqrt(n), in ticks. */
 double fv_cost_error(uint64_t ticks);
+/* Seconds that fvmpi itself took, at least: what chance makes of its samples is subtracted. */
+static inline double fv_costs_own_least_s(const struct fv_cost_profile *costs)
+{
+    return costs->fvmpi_ticks ? ((double)costs->fvmpi_ticks - fv_cost_error(costs->fvmpi_ticks)) * costs->tick_s : 0;
+}
 
 /* Does the thread synchronise with others there? */
 bool fv_cost_in_sync(const struct fv_path *path, const struct fv_model *model);

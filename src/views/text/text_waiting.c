@@ -291,18 +291,18 @@ static void put_cut_short(const struct fv_page *p, const struct fv_causes *c)
 
 /* ---- what the rank files alone tell ---- */
 
-/* Why they tell of more or less waiting than the trace, in calls of such a class. */
-static const char *why_apart(enum fv_function_class class, enum fv_wait_kind kind, bool is_more)
+/* Why they tell of more or less waiting than the trace, in calls of such a function. */
+static const char *why_apart(const struct fv_func *function, enum fv_wait_kind kind, bool is_more)
 {
     if (kind == FV_WAIT_UNKNOWN)
         return "only a trace knows what waits there";
-    if (class != FV_CLASS_P2P && class != FV_CLASS_COMPLETION)
-        return "without the trace, a call waits for the last rank that was logged to enter it";
+    if (function->wait != FV_RULE_P2P)
+        return "without the trace, waiting there follows from when ranks entered, as far as that was logged";
     if (!is_more)
         return "without the trace, a call waits for what it takes more than the fastest one like it";
-    return class == FV_CLASS_COMPLETION ? "without the trace, transfers of large messages count as waiting there"
-                                        : "without the trace, all that it takes more than the fastest call like it "
-                                          "counts as waiting";
+    return function->class == FV_CLASS_COMPLETION
+               ? "without the trace, the time in which data are under way counts as waiting there"
+               : "without the trace, all that a call takes more than the fastest one like it counts as waiting";
 }
 
 /* The call site with most of the difference. */
@@ -322,22 +322,24 @@ static void put_own_waiting(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
     double own_s = 0, traced_s = 0;
-    char own[FV_WORD], where[SENTENCE];
+    char own[FV_WORD], part[FV_WORD], where[SENTENCE];
 
     for (size_t i = 0; i < m->site_count; i++) {
         own_s += m->sites[i].own_wait_s;
         traced_s += m->sites[i].wait_s;
     }
-    if (m->causes.coverage < FV_CAUSES_WHOLE || !(fabs(own_s - traced_s) > APART * fmax(own_s, traced_s)) ||
-        !(fabs(own_s - traced_s) > WORTH_A_LINE * m->efficiency.mpi_s))
+    const double apart_s = fabs(own_s - traced_s);
+    if (m->causes.coverage < FV_CAUSES_WHOLE || !(apart_s > APART * fmax(own_s, traced_s)) ||
+        !(apart_s > WORTH_A_LINE * m->efficiency.mpi_s))
         return;
     const uint32_t site = most_apart(m, own_s > traced_s ? 1 : -1);
     const struct fv_func *function = &m->functions[m->sites[site].function];
-    fv_page_paragraph(p, FV_DIM, 2,
-                      "the profile alone says %s, %s than the trace. Most of the difference is in %s of %s: %s",
-                      fv_words_seconds(own_s, own), own_s > traced_s ? "more" : "less", function->name,
-                      fv_place_inner(v, site, where, sizeof(where)),
-                      why_apart(function->class, m->sites[site].own_wait_kind, own_s > traced_s));
+    fv_page_paragraph(
+        p, FV_DIM, 2, "the profile alone says %s, %s than the trace. %s of the difference is in %s of %s: %s",
+        fv_words_seconds(own_s, own), own_s > traced_s ? "more" : "less",
+        fv_words_percent(fmin(fabs(m->sites[site].own_wait_s - m->sites[site].wait_s), apart_s), apart_s, part),
+        function->name, fv_place_inner(v, site, where, sizeof(where)),
+        why_apart(function, m->sites[site].own_wait_kind, own_s > traced_s));
 }
 
 FV_TEXT_SECTION(waiting)
