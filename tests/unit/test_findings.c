@@ -68,6 +68,9 @@ static const struct example examples[] = {
       { 50, 25 }, { 1, 1 }, "no_processor load_imbalance", 15, { 0, 0 }, { 50, 25 }, 0, 0 },
     { "... without any samples", { 10, 50 }, { 50, 50 }, { 50, 25 }, { 0, 0 }, "no_processor load_imbalance", 15,
       { 0, 0 }, { 50, 25 }, 0, 0 },
+    { "context switches of one are missing: it did not compute for longer than it had a processor", { 10, 10 },
+      { 50, 50 }, { 50, 50 }, { 0, 0 }, "no_processor", 100, { 0, 0 }, { 1, 45 }, 0, 0 },
+    { "samples of one end early", { 10, 10 }, { 100, 100 }, { 0, 0 }, { 1, 90 }, "", NAN, { 0 }, { 0 }, 0, 0 },
 };
 /* clang-format on */
 

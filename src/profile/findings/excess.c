@@ -17,6 +17,8 @@
 #define SOME    0.1 /* the same, where nothing else is */
 #define OURS    0.1 /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
 #define SPREADS 3   /* standard deviations that are no chance: many functions are looked at, in many runs */
+#define MOST_OF_CPU 1.05 /* of CPU time, and so much more: clocks and counters of the kernel differ by that */
+#define CPU_ERROR_S 0.02
 #define MISSED  0.5 /* of what a rank computes: with less samples do not tell where */
 #define OFTEN   0.1 /* of a rank's time outside of MPI */
 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
@@ -54,26 +56,24 @@ static const struct fv_cost_thread *first_thread(const struct fv_costs *costs, u
  * any. */
 struct by_samples {
     double cpu_s, period_s;
+    double whole_s; /* as cpu_s, with MPI */
 };
 
 static struct by_samples samples_of(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_costs *costs = fv_model_costs(m);
-    struct by_samples sum = { 0, 0 };
+    struct by_samples sum = { 0, 0, 0 };
 
-    if (!costs->ticks)
-        return (struct by_samples){ NAN, NAN };
-    for (const struct fv_cost_thread *t = first_thread(costs, rank);
-         t < costs->threads + costs->thread_count && t->rank == rank; t++) {
+    const struct fv_cost_thread *t = first_thread(costs, rank);
+
+    if (!costs->ticks || !(t < costs->threads + costs->thread_count && t->rank == rank))
+        return (struct by_samples){ NAN, NAN, NAN };
+    for (; t < costs->threads + costs->thread_count && t->rank == rank; t++) {
         sum.cpu_s += (double)(t->ticks - t->in_mpi) * t->cpu_tick_s;
         sum.period_s += (double)(t->ticks - t->in_mpi) * t->tick_s;
+        sum.whole_s += (double)t->ticks * t->cpu_tick_s;
     }
     return sum;
-}
-
-static bool is_measured(const struct fv_rank *r)
-{
-    return r->threads == 1 && fv_off_is_known(&r->off);
 }
 
 static double measured_s(const struct fv_model *m, uint32_t rank)
@@ -83,6 +83,15 @@ static double measured_s(const struct fv_model *m, uint32_t rank)
     return fmax(fv_outside_s(m, rank) - (off->blocked_s + off->preempted_s - m->ranks[rank].polled_off_s), 0);
 }
 
+/* More than there was of CPU time: context switches are missing, as of a file that was cut or could not grow. */
+static bool is_measured(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_rank *r = &m->ranks[rank];
+
+    return r->threads == 1 && fv_off_is_known(&r->off) && r->state != FV_RANK_CUT &&
+           !(measured_s(m, rank) > MOST_OF_CPU * r->cpu_s + CPU_ERROR_S);
+}
+
 /* The kernel's user time, by which the default clock samples, grows by whole ticks of the kernel. On a busy machine too
  * many of them fall into MPI that yields its processor. How long the rank computed is measured, but for what of that
  * was in the kernel. So its samples outside of MPI stand for that time: each for this many times as much. All of the
@@ -90,7 +99,7 @@ static double measured_s(const struct fv_model *m, uint32_t rank)
  * that time, and never more than there was. */
 static double scale_of(const struct fv_model *m, uint32_t rank)
 {
-    double sampled = samples_of(m, rank).period_s, measured = is_measured(&m->ranks[rank]) ? measured_s(m, rank) : NAN,
+    double sampled = samples_of(m, rank).period_s, measured = is_measured(m, rank) ? measured_s(m, rank) : NAN,
            in_kernel = fmax(m->ranks[rank].system_s, 0);
 
     if (!(sampled > 0) || !isfinite(measured))
@@ -129,7 +138,7 @@ bool fv_excess_is_measured(const struct fv_model *m)
 {
     size_t measured = 0;
 
-    while (measured < m->rank_count && is_measured(&m->ranks[measured]))
+    while (measured < m->rank_count && is_measured(m, (uint32_t)measured))
         measured++;
     return measured == m->rank_count;
 }
@@ -150,17 +159,28 @@ double fv_excess_missed_by_ticks(const struct fv_model *m, uint32_t rank)
     double sampled = samples_of(m, rank).period_s;
 
     if (!s->modes[FV_SAMPLER_CLOCK] || s->modes[FV_SAMPLER_CLOCK] < s->threads || s->by_event >= s->threads ||
-        !is_measured(&m->ranks[rank]))
+        !is_measured(m, rank))
         return NAN;
     return sampled < MISSED * measured_s(m, rank) || is_any_preempted(m) ? sampled : NAN;
+}
+
+/* Samples may end early, as where the program takes SIGPROF: then they are of a part of the rank's CPU time. */
+static bool are_whole(const struct fv_rank *r, const struct by_samples *samples)
+{
+    return r->threads > 1 || !(samples->whole_s < MISSED * (r->cpu_s - r->others_cpu_s) - CPU_ERROR_S);
 }
 
 double fv_computing_s(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_rank *r = &m->ranks[rank];
-    const double sampled_s = is_measured(r) ? NAN : samples_of(m, rank).cpu_s - (r->polled_s - r->polled_off_s);
+    const struct by_samples samples = samples_of(m, rank);
+    const double sampled_s = samples.cpu_s - (r->polled_s - r->polled_off_s);
 
-    return is_measured(r) ? measured_s(m, rank) : sampled_s < 0 ? 0 : sampled_s; /* NAN stays */
+    if (is_measured(m, rank))
+        return measured_s(m, rank);
+    if (r->state == FV_RANK_CUT || !are_whole(r, &samples)) /* of a part of its time */
+        return NAN;
+    return sampled_s < 0 ? 0 : sampled_s; /* NAN stays */
 }
 
 static double of_others(const struct fv_model *m, uint32_t rank, double (*seconds)(const struct fv_model *, uint32_t))
@@ -293,7 +313,7 @@ double fv_computing_error(const struct fv_profile *v, uint32_t rank)
     const struct fv_costs *costs = fv_model_costs(v->model);
     uint64_t ticks = 0;
 
-    if (is_measured(&v->model->ranks[rank]))
+    if (is_measured(v->model, rank))
         return 0;
 
     for (size_t i = 0; i < costs->thread_count; i++)
