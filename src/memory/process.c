@@ -2,6 +2,7 @@
 /* The process's live bytes: threads add to them now and then (front/memory.h), and so the peak is known to within what
  * they hold back. */
 #include "memory/memory.h"
+#include "rt/usage.h"
 #include "rt/clock.h"
 
 #include <dlfcn.h>
@@ -42,6 +43,7 @@ static void note(int64_t live)
 {
     uint64_t now = fv_ticks();
 
+    fv_usage_watch_memory(now);
     if (!series || !fv_try_lock(&series_lock))
         return;
     const struct fv_memory_bank *bank = &series->bank[series->active];

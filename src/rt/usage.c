@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AGE_PART 32 /* the peak of memory is looked at each time that the run is older by such a part */
+#define LATE_PART 8  /* of the age: by less a peak at 2^i is late */
+#define AGE_PART  32 /* the peak of memory is looked at each time that the run is older by such a part */
 
 /* A handler of this thread, or of another one, may be quicker: the peak does not shrink. */
 static void raise_peak(struct fv_usage_process *process, const struct rusage *u)
@@ -203,13 +204,16 @@ uint64_t fv_usage_throttled(void)
     return length ? sum + throttled_of((int)length, group.path) : 0;
 }
 
-/* The first value stays: it is nearest to 2^i. */
+/* The first value stays: it is nearest to 2^i. One that comes too late for that is none. */
 static void mark_peak(struct fv_file_header *h, uint64_t now, uint64_t bytes)
 {
-    if (now <= h->begin_ticks)
-        return;
-    uint64_t *peak = &h->resident_peak_at[63 - __builtin_clzll(now - h->begin_ticks)], none = 0;
-    __atomic_compare_exchange_n(peak, &none, bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    const uint64_t age = now > h->begin_ticks ? now - h->begin_ticks : 0;
+    const int log2 = age ? 63 - __builtin_clzll(age) : 0;
+    uint64_t none = 0;
+
+    if (age && (age ^ UINT64_C(1) << log2) < age / LATE_PART)
+        __atomic_compare_exchange_n(&h->resident_peak_at[log2], &none, bytes, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
 }
 
 void fv_usage_update(void)

@@ -388,10 +388,9 @@ static void kernel_time_is_nobodys(void **state)
  * had. */
 static double missed_s(uint64_t ticks, enum fv_sampler_mode mode, double blocked_s, double preempted_s, bool by_event)
 {
-    struct fv_rank rank = { .threads = 1,
-                            .app_time_s = 1,
-                            .cpu_s = NAN,
-                            .off = { .blocked_s = blocked_s, .preempted_s = preempted_s } };
+    struct fv_rank rank = {
+        .threads = 1, .app_time_s = 1, .cpu_s = NAN, .off = { .blocked_s = blocked_s, .preempted_s = preempted_s }
+    };
     struct fv_cost_thread thread = { .ticks = ticks, .tick_s = 0.01, .cpu_tick_s = 0.01 };
     struct fv_samples samples = { .threads = 1, .by_event = by_event };
     struct fv_model model = { .ranks = &rank,

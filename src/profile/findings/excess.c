@@ -13,14 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST    0.5 /* of what the rank computes longer, or is outside of MPI: then it is the reason */
-#define SOME    0.1 /* the same, where nothing else is */
-#define OURS    0.1 /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
-#define SPREADS 3   /* standard deviations that are no chance: many functions are looked at, in many runs */
+#define MOST        0.5  /* of what the rank computes longer, or is outside of MPI: then it is the reason */
+#define SOME        0.1  /* the same, where nothing else is */
+#define OURS        0.1  /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
+#define SPREADS     3    /* standard deviations that are no chance: many functions are looked at, in many runs */
 #define MOST_OF_CPU 1.05 /* of CPU time, and so much more: clocks and counters of the kernel differ by that */
 #define CPU_ERROR_S 0.02
-#define MISSED  0.5 /* of what a rank computes: with less samples do not tell where */
-#define OFTEN   0.1 /* of a rank's time outside of MPI */
+#define MISSED      0.5 /* of what a rank computes: with less samples do not tell where */
+#define OFTEN       0.1 /* of a rank's time outside of MPI */
 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
 #define PART        0.25
 #define LONG_STOP_S 0.1

@@ -140,11 +140,8 @@ char *fv_findings_rest_short(const struct fv_profile *v, char *out, size_t bytes
     const size_t own = count_own(f), left = f->left_count + (!v->model->complete && (!own || f->left_count));
 
     out[0] = '\0';
-    if (left && !own)
-        fv_words_add(out, bytes, "no %sfindings", f->count ? "other " : "");
     if (left)
-        fv_words_add(out, bytes, "%snot judged: %zu thing%s (--all lists them)", own ? "" : "; ", left,
-                     fv_words_s(left));
+        fv_words_add(out, bytes, "not judged: %zu thing%s (--all lists them)", left, fv_words_s(left));
     return out;
 }
 

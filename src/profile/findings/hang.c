@@ -89,7 +89,7 @@ FV_FINDING(hang)
     if (!is_sure(m))
         return;
     uint32_t rank = culprit(fv_model_hang(m));
-    if (rank == FV_NONE)
+    if (rank == FV_NONE || m->ranks[rank].signal.number) /* who crashed, and where, is in the first lines */
         return;
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
     fv_hang_headline(m, headline, sizeof(headline));

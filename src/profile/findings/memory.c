@@ -15,6 +15,7 @@
 #define GROWN    0.10                /* of the peak: what came since the run was half as old */
 #define NOTICED  (UINT64_C(8) << 20) /* bytes: growth that is worth a word */
 #define LATE     0.75                /* of the run: a mark that is so late is no half of it */
+#define KNOWN    0.25                /* of the growth: a call path, or the allocator, with less does not explain it */
 #define OFTEN    0.25                /* of all allocations: a call path with so many is named */
 #define REPEATED 1000                /* calls of the allocator: of fewer it is not what is called too often */
 #define SAMPLES  16 /* of small allocations: from so many on their number is known well enough for that */
@@ -121,10 +122,26 @@ static const struct fv_allocation_part *grower(const struct fv_model *m, const s
         *bytes = growth;
         most = &all->parts[i];
     }
-    return most && *bytes > 0.5 * sum && *bytes > 0.25 * (double)all_growth &&
+    return most && *bytes > 0.5 * sum && *bytes > KNOWN * (double)all_growth &&
                    *bytes > 2 * fv_allocation_error(&most->sum)
                ? most
                : NULL;
+}
+
+/* It is of mmap() and the like, which are not recorded. True: that was said. */
+static bool say_unallocated(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                            const struct fv_rank *r, uint64_t all_growth, char *who, size_t room)
+{
+    double *sums = allocated_since(v->model), allocated = sums[r - v->model->ranks];
+    char bytes[FV_WORD];
+
+    free(sums);
+    if (allocated > KNOWN * (double)all_growth)
+        return false;
+    snprintf(who, room, ". Only %s of that was allocated by malloc() and the like",
+             fv_words_bytes((uint64_t)allocated, bytes));
+    fv_finding_next(f, finding, "look for mmap(), sbrk() or shared memory, whose memory is not recorded");
+    return true;
 }
 
 /* Which function allocated it, and what to do. */
@@ -141,6 +158,8 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
         fv_finding_next(f, finding, "fvmpi run --memory names the function that allocates it");
         return;
     }
+    if (say_unallocated(v, f, finding, r, all_growth, who, room))
+        return;
     fv_finding_next(f, finding, "allocations that are never freed: %s",
                     FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-live_bytes"));
     const struct fv_allocation_part *part = grower(m, r, all_growth, &growth);

@@ -46,13 +46,15 @@ static void put_end(const struct fv_page *p, const struct fv_profile *v)
     }
 }
 
-/* MPI time that is not judged yet. */
-static bool has_open_calls(const struct fv_model *m)
+/* MPI time that is not judged yet: of calls that have not returned. */
+static double open_calls_s(const struct fv_model *m)
 {
+    double seconds = 0;
+
     for (size_t i = 0; i < m->rank_count; i++)
         if (m->ranks[i].state != FV_RANK_FINALIZED && m->ranks[i].in_call.active)
-            return true;
-    return false;
+            seconds += m->ranks[i].in_call.seconds;
+    return seconds;
 }
 
 /* Of a program without MPI: there are no parts of its time, unless threads were watched. */
@@ -92,10 +94,16 @@ static const char *transfer_part(const struct fv_model *m, char out[60])
 static char *waiting_part(const struct fv_model *m, char out[FV_TEXT_WAITING])
 {
     const struct fv_efficiency *e = &m->efficiency;
-    const char *open = has_open_calls(m) ? ", open calls left out" : "";
+    const double open_s = open_calls_s(m);
+    const char *open = open_s > 0 ? ", open calls left out" : "";
     char remark[80], part[FV_WORD];
     double all_s = 0;
 
+    if (open_s > LITTLE * e->mpi_s) {
+        snprintf(out, FV_TEXT_WAITING, "of which %s is in calls that have not returned",
+                 fv_words_percent(fmin(open_s, e->mpi_s), e->mpi_s, part));
+        return out;
+    }
     for (size_t i = 0; i < m->rank_count; i++)
         all_s += m->ranks[i].wait_time_s;
     if (e->wait_kind != FV_WAIT_ESTIMATE || !m->causes.is_whole || !(m->causes.estimated_s > 0) ||
