@@ -440,10 +440,23 @@ static void start_again(const struct fv_start_info *info)
     }
 }
 
+/* The experiment was removed under us: one rank says so. */
+static void say_removed(void)
+{
+    static bool is_said;
+    struct stat file;
+
+    if (is_said || fv_rt.world_rank > 0 || fstat(fv_rt.writer.fd, &file) || file.st_nlink)
+        return;
+    is_said = true;
+    fv_log("%s was removed while the program ran: this recording is lost; record it again", fv_rt.writer.path);
+}
+
 static void end(enum fv_file_state state)
 {
     struct fv_file_header *h = fv_rt.writer.header;
 
+    say_removed();
     fv_clock_point(&h->last);
     fv_usage_update();
     fv_usage_update_others(fv_self);

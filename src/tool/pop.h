@@ -17,7 +17,8 @@
 #include <stdbool.h>
 
 #define FV_POP_GOOD       0.8 /* POP calls an efficiency acceptable from there on */
-#define FV_POP_GOOD_WORDS "80 % and more is called acceptable"
+#define FV_POP_GOOD_PART  "80 %"
+#define FV_POP_GOOD_WORDS FV_POP_GOOD_PART " and more is called acceptable"
 
 struct fv_pop_sums {
     double ranks, useful_s, most_useful_s, elapsed_s; /* P, sum U, max U, T */

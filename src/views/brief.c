@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define FLAGS_MOST 16
+#define LOSSES     2   /* that are said, of what makes the report incomplete */
 #define TEXT_MOST  600 /* bytes of a sentence */
 
 struct brief {
@@ -24,7 +25,7 @@ struct brief {
         bool is_recorded;
     } flags[FLAGS_MOST];
     size_t flag_count;
-    char verdict[TEXT_MOST], left[TEXT_MOST];
+    char verdict[TEXT_MOST], left[TEXT_MOST], incomplete[TEXT_MOST];
 };
 
 /* ---- what was not recorded ---- */
@@ -116,6 +117,8 @@ static void put_text(FILE *out, const struct brief *b, size_t shown)
     fprintf(out, "run: %.200s; %zu rank%s; %s\n", m->command, m->rank_count, fv_words_s(m->rank_count),
             seconds(m->elapsed_s, elapsed));
     fprintf(out, "verdict: %s\n", b->verdict);
+    if (*b->incomplete)
+        fprintf(out, "incomplete: %s\n", b->incomplete);
     if (isfinite(m->efficiency.parallel))
         fprintf(out, "parallel efficiency: %s\n", fv_words_percent(m->efficiency.parallel, 1, part));
     for (size_t i = 0; i < shown; i++)
@@ -179,6 +182,7 @@ static void put_json(FILE *out, const struct brief *b, size_t shown)
     fv_json_unsigned(j, "ranks", m->rank_count);
     fv_json_real(j, "elapsed_s", m->elapsed_s);
     fv_json_string(j, "verdict", b->verdict);
+    put_text_or_null(j, "incomplete", *b->incomplete ? b->incomplete : NULL);
     fv_json_real(j, "parallel_efficiency", m->efficiency.parallel);
     fv_json_array(j, "findings");
     for (size_t i = 0; i < shown; i++)
@@ -209,6 +213,21 @@ static char *make(const struct brief *b, size_t shown, size_t *bytes)
     return text;
 }
 
+/* The first losses, and how many more there are. */
+static void list_losses(struct brief *b)
+{
+    const struct fv_problems *all = &b->v->model->problems;
+    size_t losses = 0;
+
+    for (size_t i = 0; i < all->count; i++)
+        if (fv_problem_is_loss(all->items[i].kind) && ++losses <= LOSSES)
+            fv_words_add(b->incomplete, sizeof(b->incomplete), "%s%s%s%.200s", losses > 1 ? "; " : "",
+                         all->items[i].file ? all->items[i].file : "", all->items[i].file ? ": " : "",
+                         all->items[i].text);
+    if (losses > LOSSES)
+        fv_words_add(b->incomplete, sizeof(b->incomplete), "; and %zu more", losses - LOSSES);
+}
+
 static void fill(struct brief *b)
 {
     char lines[2 * TEXT_MOST], *rest = lines;
@@ -217,6 +236,7 @@ static void fill(struct brief *b)
     for (const char *line; (line = strsep(&rest, "\n"));)
         fv_words_add(b->verdict, sizeof(b->verdict), "%s%s", *b->verdict ? "; " : "", line);
     fv_findings_rest(b->v, b->left, sizeof(b->left));
+    list_losses(b);
     fv_tables_init(&b->tables, b->v);
     fv_relations_visit(fv_profile_relations, list_flag, b);
     fv_tables_release(&b->tables);

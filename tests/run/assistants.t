@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs for scripts and assistants, of the experiments that tests/replay stores: fvmpi report --brief and --fail-if, fvmpi
 explain, and fvmpi mcp, to which this script speaks the protocol as it is published."""
+import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -74,6 +76,13 @@ def brief(tap, runs):
         check({'--threads', '--memory', '--counters'} <= set(found.values()), '{}', found)
         found = json.loads(fvmpi('report', runs['threads'], '--brief', '--json', '-').out)['not_recorded']
         check('--threads' not in found.values(), '{}', found)
+    with tap.test('a brief says that the report is incomplete'):
+        cut = shutil.copytree(runs['profile'], os.path.join(harness.scratch('cut'), 'e'), symlinks=True)
+        os.truncate(sorted(glob.glob(cut + '/*.fvr'))[-1], 20000)
+        for directory, says in (runs['profile'], False), (cut, True):
+            found = json.loads(fvmpi('report', directory, '--brief', '--json', '-').out)['incomplete']
+            equal('truncated', 'truncated' in (found or ''), says)
+            equal('as text', '\nincomplete: ' in fvmpi('report', directory, '--brief').out, found is not None)
     with tap.test('a brief is alone'):
         for more in ('--csv=x', '--html=x', '--table=run', '--text'):
             check('--brief' in fvmpi('report', runs['profile'], '--brief', more, rc=2).err, '{}', more)

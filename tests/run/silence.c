@@ -134,6 +134,15 @@ static void trap_blocked(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+static void all_blocked(void)
+{
+    sigset_t set;
+
+    sigfillset(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    burn(0.2 * (double)count);
+}
+
 static void prof_ignored(void)
 {
     signal(SIGPROF, SIG_IGN);
@@ -245,6 +254,15 @@ static void children(void)
     waitpid(pid, NULL, 0);
 }
 
+static void remove_all(void)
+{
+    char command[4200];
+
+    snprintf(command, sizeof(command), "rm -rf '%s'", getenv("REMOVED"));
+    if (system(command))
+        abort();
+}
+
 static void paused(void)
 {
     MPI_Pcontrol(0);
@@ -295,9 +313,9 @@ static const struct way {
     void (*before)(void), (*within)(void);
 } ways[] = {
     { "plain", NULL, NULL }, { "paths", NULL, paths }, { "calls", NULL, calls }, { "small-files", NULL, small_files }, { "collectives", NULL, collectives },
-    { "comms", NULL, comms }, { "jump", NULL, jump }, { "trap", trap_blocked, NULL }, { "prof", prof_ignored, NULL },
+    { "comms", NULL, comms }, { "jump", NULL, jump }, { "trap", trap_blocked, NULL }, { "blocked", NULL, all_blocked }, { "prof", prof_ignored, NULL },
     { "no-perf", no_perf, NULL }, { "no-clock", no_clock, NULL }, { "labels", NULL, labels }, { "sections", NULL, sections },
-    { "many-sections", NULL, many_sections }, { "paused", NULL, paused }, { "threads", NULL, threads },
+    { "many-sections", NULL, many_sections }, { "paused", NULL, paused }, { "remove", NULL, remove_all }, { "threads", NULL, threads },
     { "locks", NULL, locks }, { "fork", NULL, child }, { "children", NULL, children }, { "abort", NULL, NULL }, { "kill", NULL, NULL },
     { "exec", NULL, NULL }, { "unfinished", NULL, NULL }, { "uninitialised", NULL, NULL },
 };

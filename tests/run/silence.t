@@ -92,6 +92,15 @@ def off_at_start(p):
     is_recorded(p.record('calls 10'))
 
 
+@way('the directory is removed during the run')
+def removed(p):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    result = p.record('remove', directory=directory, env={'REMOVED': directory})
+    yield result
+    result.word(r'(record it again)')
+    is_recorded(p.record('plain', directory=directory))
+
+
 @way('no rank file is in the directory')
 def no_files(p):
     yield Result(None, harness.scratch('empty'))
@@ -603,6 +612,14 @@ def sigprof(p):
     result = p.record('prof')
     yield result
     check(samples(p.record('prof' + BURN, result.word(r'fvmpi run (--sample) takes'))) > 0, 'no samples')
+
+
+@way('samples of a thread that blocks signals, or never calls MPI')
+def blocked_signals(p):
+    result = p.record('blocked 5')
+    yield result
+    equal('the option', result.word(r'without (--sample), threads'), '--sample')
+    p.record('plain 1 0.8').lacks('report', 'samples stand for')
 
 
 @way('samples where perf events and timers are denied')

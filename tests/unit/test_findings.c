@@ -576,7 +576,8 @@ static void who_shares_the_processors(void **state)
         const char *text, *next;
     } cases[] = {
         { 2, 3, 0.4,
-          "The ranks used only 1.60 s of the 200 s that these processors can do; which process used the rest is not "
+          "The ranks used only 1.60 s of the 200 s that these processors can do; what ran there while they waited is "
+          "not "
           "known",
           "use an idle machine" },
         { 2, 3, 45, "4 ranks share the 2 processors of host", "run fewer ranks" },

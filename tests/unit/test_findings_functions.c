@@ -138,6 +138,7 @@ static void what_grows(void **state)
     assert_true(is_growing_as(FV_MEMORY_EXACT, 40 << 20, 25, (const uint64_t[]){ 125, 150, 200 }, text));
     assert_non_null(strstr(text, "from 150 MiB at about 50.0 s to 190 MiB"));
     assert_true(is_growing_as(FV_MEMORY_SAMPLED, 1 << 20, 25, (const uint64_t[]){ 125, 150, 200 }, text));
+    assert_non_null(strstr(text, ". Only 1 MiB of that was allocated by malloc() and the like")); /* but by mmap() */
 }
 
 /* Long calls of one function on two threads of each of two ranks, seconds. Returns rank and lost seconds of the

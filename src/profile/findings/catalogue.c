@@ -115,13 +115,12 @@ const struct fv_finding_def fv_finding_defs[] = {
       "the time in them; of several threads of a rank their part of it.",
       fv_find_files, "io io_files io_ranks" },
     { "own_cost", "Overhead of fvmpi",
-      "fvmpi itself took at least a tenth of the CPU time, by clock samples or by what it measures of itself, most "
+      "fvmpi itself took at least a tenth of the clock samples, or of the CPU time by what it measures of itself, most "
       "often because very short functions are instrumented. All times include this. Lost: that CPU time.",
       fv_find_own_cost, "ranks instrumented" },
     { "no_symbols", "No function names", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols,
       "problems" },
 };
-const size_t fv_finding_def_count = sizeof(fv_finding_defs) / sizeof(*fv_finding_defs);
 
 /* Most seconds first; what has none stays in the order of the catalogue, as do equals. */
 static int by_lost(const void *a, const void *b)
@@ -177,7 +176,7 @@ void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
     *out = (struct fv_findings){ 0 };
     if (fv_model_phases(profile->model)->alone.is) /* threads that wait there do it for their turn */
         return;
-    for (size_t i = 0; i < fv_finding_def_count; i++) {
+    for (size_t i = 0; i < FV_FINDING_DEFS; i++) {
         out->current = &fv_finding_defs[i];
         out->current->find(profile, out);
     }

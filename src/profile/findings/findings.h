@@ -36,8 +36,8 @@ struct fv_finding_def {
     void (*find)(const struct fv_profile *profile, struct fv_findings *findings);
     const char *tables; /* where its numbers stand (relation.h), with blanks between them; the most important first */
 };
-extern const struct fv_finding_def fv_finding_defs[];
-extern const size_t fv_finding_def_count;
+#define FV_FINDING_DEFS 26
+extern const struct fv_finding_def fv_finding_defs[FV_FINDING_DEFS];
 
 struct fv_finding {
     const struct fv_finding_def *def;

@@ -94,7 +94,7 @@ static void say_others(const struct fv_model *m, const struct fv_rank *r, const 
         fv_words_add(why, bytes, "; `%.60s` used %s", fv_model_noise(m)->others[culprit->by].name,
                      fv_words_seconds(culprit->by_cpu_s, by));
     else
-        fv_words_add(why, bytes, "; which process used the rest is not known");
+        fv_words_add(why, bytes, "; what ran there while they waited is not known");
 }
 
 static unsigned processors_of(const struct fv_model *m, const char *host)

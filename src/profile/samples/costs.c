@@ -2,11 +2,14 @@
 /* See costs.h. */
 #include "profile/samples/costs.h"
 #include "profile/samples/sample_paths.h"
+#include "tool/words.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define UNSEEN    0.4                 /* of the time in user mode: samples of less are mentioned */
+#define UNSEEN_S  0.5                 /* in user mode, for that */
 #define TICKS_MAX (UINT64_C(1) << 48) /* of one path: more is damage */
 
 /* `index`: of the present rank's. */
@@ -130,6 +133,39 @@ void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv
     fv_index_release(&behinds.by_record);
     free(behinds.items);
     fv_callers_release(&callers);
+}
+
+/* User time of ranks that were sampled, and what samples stand for. */
+static void sum_sampled(const struct fv_model *m, double *user_s, double *sampled_s, uint32_t *ranks)
+{
+    const struct fv_costs *c = fv_model_costs(m);
+    uint32_t last = FV_NONE;
+
+    for (size_t i = 0; i < c->thread_count; i++) {
+        const struct fv_rank *r = &m->ranks[c->threads[i].rank];
+
+        *sampled_s += (double)(c->threads[i].ticks + c->threads[i].lost) * c->threads[i].tick_s;
+        if (c->threads[i].rank == last)
+            continue;
+        last = c->threads[i].rank;
+        *user_s += r->paused_s > 0 || r->state == FV_RANK_CUT ? NAN : r->user_s;
+        ++*ranks;
+    }
+}
+
+void fv_costs_complete(struct fv_model *m)
+{
+    double user_s = 0, sampled_s = 0;
+    char sampled[FV_WORD], user[FV_WORD];
+    uint32_t ranks = 0;
+
+    sum_sampled(m, &user_s, &sampled_s, &ranks);
+    if (user_s > UNSEEN_S && sampled_s < UNSEEN * user_s)
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, NULL,
+            "samples stand for %s of %s of CPU time on %u %s: threads that block SIGPROF have none, nor, without "
+            "--sample, threads that never call MPI",
+            fv_words_seconds(sampled_s, sampled), fv_words_seconds(user_s, user), ranks, ranks == 1 ? "rank" : "ranks");
 }
 
 void fv_costs_release(void *data)

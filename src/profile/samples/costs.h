@@ -41,6 +41,8 @@ struct fv_sample_trees;
 /* Adds a rank's; ranks in order. */
 void fv_build_costs(struct fv_build *build, struct fv_build_file *file, const struct fv_sample_trees *trees,
                     uint32_t rank);
+/* Says if samples stand for a small part of the CPU time. */
+void fv_costs_complete(struct fv_model *model);
 void fv_costs_release(void *data); /* struct fv_costs */
 
 /* ticks 0: none. */

@@ -447,5 +447,6 @@ const struct fv_subject fv_costs_subject = {
     .tracks = { &fv_track_trace_samples },
     .relations = { &costs_relation },
     .renumber = renumber_costs,
+    .complete = fv_costs_complete,
     .release = fv_costs_release,
 };

@@ -50,6 +50,8 @@ static bool is_unknown(const struct fv_model *m)
         ready_s += m->ranks[i].ready_s > 0 ? m->ranks[i].ready_s : 0;
         told += m->ranks[i].switch_threads;
     }
+    if (fv_text_serial(m)) /* switches are read at MPI calls */
+        return false;
     return !told && ready_s > WORTH_A_LOOK * m->efficiency.total_s;
 }
 

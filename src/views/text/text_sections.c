@@ -345,7 +345,7 @@ FV_TEXT_SECTION(sections)
         "are of all threads of the process that are recorded";
     char remark[500];
     snprintf(remark, sizeof(remark), "%s%s", heading,
-             p->color ? ". Yellow: the ranks' mean is under 80 % of the maximum" : "");
+             p->color ? ". Yellow: the ranks' mean is under " FV_POP_GOOD_PART " of the maximum" : "");
     fv_page_heading(p, "Sections", remark);
     fv_text_table_end(&t, "section", "");
     for (size_t i = 0; i < s->count; i++)
