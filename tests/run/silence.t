@@ -147,6 +147,7 @@ def static_within(p):
 
 @way('a program with more rights than its caller')
 def more_rights(p):
+    p.needs_mpich()  # Open MPI starts a daemon, which it does not with other rights
     if os.getuid() or harness.SANITIZER:
         raise harness.Skip('needs root, and no sanitizer')
     app = shutil.copy(p.app, os.path.join(harness.scratch('app'), 'app'))
