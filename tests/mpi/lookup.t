@@ -10,6 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
+import unseen
 from report import check, equal, problems
 
 WAYS = {
@@ -56,9 +57,7 @@ mpi.MPI_Finalize()
 
 def libraries(mpi):
     """MPI's C library, and its Fortran library or ''."""
-    program = mpi.build('transparent.c')
-    found = [line.split()[2] for line in harness.run(['ldd', program]).ended(0).out.splitlines() if '=> /' in line]
-    c = [path for path in found if os.path.basename(path).startswith(('libmpi.so', 'libmpich.so'))][0]
+    c = unseen.library_of(mpi)
     names = ['libmpichfort.so.12', 'libmpifort.so.12'] if str(mpi) == 'mpich' else ['libmpi_mpifh.so.40']
     fortran = [os.path.join(os.path.dirname(c), name) for name in names]
     return c, next((path for path in fortran if os.path.exists(path)), '')

@@ -173,11 +173,11 @@ static bool are_whole(const struct fv_rank *r, const struct by_samples *samples)
 double fv_computing_s(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_rank *r = &m->ranks[rank];
-    const struct by_samples samples = samples_of(m, rank);
-    const double sampled_s = samples.cpu_s - (r->polled_s - r->polled_off_s);
 
     if (is_measured(m, rank))
         return measured_s(m, rank);
+    const struct by_samples samples = samples_of(m, rank);
+    const double sampled_s = samples.cpu_s - (r->polled_s - r->polled_off_s);
     if (r->state == FV_RANK_CUT || !are_whole(r, &samples)) /* of a part of its time */
         return NAN;
     return sampled_s < 0 ? 0 : sampled_s; /* NAN stays */
