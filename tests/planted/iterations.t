@@ -72,6 +72,7 @@ def every(mpi, program, problem, options):
     equal('period', (unit['period'], unit['period_first']), (50, 49))
     check(unit['period_factor'] > 4, '{}', unit)
     finding = looked.finding('slow_iterations')
+    equal('rank: that saves', finding['rank'], 0)
     line = line_of('end of save')
     text = 'every 50th of 400 iterations takes [0-9.]+ times as long: save\\(\\) at iterations.c:{}'.format(line)
     check(re.match(text, finding['text']), '{}', finding)

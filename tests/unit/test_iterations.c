@@ -1,6 +1,7 @@
 /* Iterations in sequences of calls whose loops are known, and what their times say: periods, trends and slowest ranks
  * that were planted are found, and of noise nothing is said. */
 #include "profile/iterations/cutter.h"
+#include "profile/iterations/extra.h"
 #include "profile/iterations/judge.h"
 #include "profile/iterations/units.h"
 #include "tool/vec.h"
@@ -425,6 +426,67 @@ static void selection(void **state)
     }
 }
 
+/* One iteration of a rank. */
+static void iterate(struct fv_extra *x, uint32_t save, bool is_long, double before_save_s)
+{
+    fv_extra_call(x, 0, is_long ? FV_EXTRA_LONG : FV_EXTRA_OTHER, 0.001, 1e-5);
+    if (is_long)
+        fv_extra_call(x, save, FV_EXTRA_LONG, before_save_s, 1e-5);
+}
+
+/* Rank 0 computes before a call that it makes at a site of its own: the compiler made two of one line. */
+static void rank_of_a_branch(void **state)
+{
+    static const uint32_t apart[] = { 0, 1, 2 }, alike[] = { 0, 1, 1 };
+    struct fv_node nodes[] = { { .parent = 0 }, { .parent = 0 }, { .parent = 1 }, { .parent = 1 }, { .parent = 1 } };
+    struct fv_site sites[] = { { .node = 2 }, { .node = 3 }, { .node = 4 } };
+    struct fv_model m = { .sites = sites, .site_count = 3, .tree = { .nodes = nodes, .node_count = 5 } };
+    struct fv_extra x = { .classes = { 0, 90, 10 }, .ranks = 2, .sites = 3, .depth = 1 };
+    struct fv_iteration_unit u = { .cause_site = FV_NONE, .cause_rank = FV_NONE };
+    (void)state;
+
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        for (unsigned i = 0; i < 100; i++)
+            iterate(&x, 1 + rank, i % 10 == 9, rank ? 1e-5 : 0.008);
+        fv_extra_end_rank(&x, rank, true);
+    }
+    fv_extra_judge(&x, &m, apart, &u);
+    assert_int_equal(u.cause_site, 1);
+    assert_int_equal(u.cause_rank, 0);
+    m.site_count = 2;
+    fv_extra_judge(&x, &m, alike, &u);
+    assert_int_equal(u.cause_site, 1);
+    assert_int_equal(u.cause_node, 3);
+    assert_int_equal(u.cause_rank, 0);
+    assert_true(u.cause_is_alone);
+    assert_int_equal(u.longs, 10);
+    fv_extra_release(&x);
+}
+
+/* Ranks that have about as much: none is named. */
+static void rank_of_many(void **state)
+{
+    static const uint32_t same[] = { 0, 1 };
+    struct fv_node nodes[] = { { .parent = 0 }, { .parent = 0 } };
+    struct fv_site sites[] = { { .node = 1 }, { .node = 1 } };
+    struct fv_model m = { .sites = sites, .site_count = 2, .tree = { .nodes = nodes, .node_count = 2 } };
+    (void)state;
+
+    for (double most = 1; most < 2; most += 0.1) {
+        struct fv_extra x = { .classes = { 0, 90, 10 }, .ranks = 8, .sites = 2, .depth = 1 };
+        struct fv_iteration_unit u = { .cause_site = FV_NONE, .cause_rank = FV_NONE };
+
+        for (uint32_t rank = 0; rank < 8; rank++) {
+            for (unsigned i = 0; i < 100; i++)
+                iterate(&x, 1, i % 10 == 9, rank == 5 ? 0.008 * most : 0.008);
+            fv_extra_end_rank(&x, rank, rank != 7);
+        }
+        fv_extra_judge(&x, &m, same, &u);
+        assert_int_equal(u.cause_rank, most > 1.25 ? 5 : FV_NONE);
+        fv_extra_release(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +505,8 @@ int main(void)
         cmocka_unit_test(steady),
         cmocka_unit_test(slowest_rank),
         cmocka_unit_test(selection),
+        cmocka_unit_test(rank_of_a_branch),
+        cmocka_unit_test(rank_of_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

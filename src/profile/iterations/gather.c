@@ -13,11 +13,6 @@
 #define ITERATIONS_MOST (1u << 20) /* of a unit: later ones are not looked at */
 #define LOADS_MOST      (1u << 24) /* iterations times ranks: of more, who was slowest is not known */
 #define TENTHS          10         /* of a trend, the first part and the last */
-#define ALONE           0.1        /* of the calls of long iterations: what others have of them at most */
-#define OFTEN           0.5        /* calls in a long iteration of a rank */
-#define ALONE_PART      0.2        /* of what long iterations take more */
-#define MOST            0.5        /* of what they compute more */
-#define CLEARLY         1.25       /* times what the next rank has more: a rank is named */
 
 /* On one rank. */
 struct cut {
@@ -28,19 +23,6 @@ struct cut {
 struct sum {
     double begin_s, duration_s, called_s, wait_s;
 };
-enum class { NEITHER, OTHER, LONG, CLASSES };
-
-/* What long and other iterations have at a call site. */
-struct tally {
-    double before_s[CLASSES], call_s[CLASSES];
-    uint64_t calls[CLASSES];
-};
-struct place {
-    struct tally all, rank; /* rank: of the present one */
-    double most_s, next_s;  /* what a rank's long iterations have more ... at most; and the rank behind it */
-    uint32_t most_rank;     /* that one */
-};
-
 struct series {
     uint32_t unit;
     struct fv_unit by;
@@ -53,8 +35,7 @@ struct series {
     uint32_t *rank_of;
     float *load; /* [iteration][rank]; NULL: too many */
     uint8_t *class;
-    uint64_t classes[CLASSES];
-    struct place *places; /* by site */
+    struct fv_extra extra;
 };
 struct fv_iteration_gather {
     struct fv_build *build;
@@ -93,7 +74,7 @@ void fv_iteration_gather_free(struct fv_iteration_gather *g)
         free(g->items[i].rank_of);
         free(g->items[i].load);
         free(g->items[i].class);
-        free(g->items[i].places);
+        fv_extra_release(&g->items[i].extra);
     }
     if (g) {
         free(g->items);
@@ -289,15 +270,15 @@ static void classify(struct series *s, const struct fv_iteration_times *t, const
         size_t part = i * TENTHS / s->count;
 
         if (t->is_trend)
-            s->class[i] = part == 0 ? OTHER : part == TENTHS - 1 ? LONG : NEITHER;
+            s->class[i] = part == 0 ? FV_EXTRA_OTHER : part == TENTHS - 1 ? FV_EXTRA_LONG : FV_EXTRA_NEITHER;
         else if (t->period)
-            s->class[i] = in_phase ? LONG : is_long ? NEITHER : OTHER;
+            s->class[i] = in_phase ? FV_EXTRA_LONG : is_long ? FV_EXTRA_NEITHER : FV_EXTRA_OTHER;
         else
-            s->class[i] = is_long ? LONG : OTHER;
-        s->classes[s->class[i]]++;
+            s->class[i] = is_long ? FV_EXTRA_LONG : FV_EXTRA_OTHER;
+        s->extra.classes[s->class[i]]++;
     }
     if (t->is_trend && t->first_s > t->last_s)
-        s->classes[LONG] = 0; /* they become shorter */
+        s->extra.classes[FV_EXTRA_LONG] = 0; /* they become shorter */
 }
 
 /* The rows of the ranks that are left out of `load` stand behind those that are in it. */
@@ -331,6 +312,9 @@ static void judge(struct fv_iteration_gather *g, struct series *s)
     pack_load(s, g->build->shown);
     if (s->load)
         u->load = fv_judge_load(s->load, s->ranks, seconds, s->count);
+    s->extra.depth = s->by.depth;
+    s->extra.ranks = s->ranks;
+    s->extra.sites = g->symbols.sites;
     classify(s, &u->times, seconds);
     free(seconds);
 }
@@ -345,6 +329,11 @@ void fv_iteration_gather_judge(struct fv_iteration_gather *g)
 
 /* ---- what long ones have more ---- */
 
+static bool has_longs(const struct series *s)
+{
+    return s->extra.classes[FV_EXTRA_LONG] && s->extra.classes[FV_EXTRA_OTHER];
+}
+
 static void take_cause(void *context, const struct fv_iteration_call *call)
 {
     struct fv_iteration_gather *g = context;
@@ -355,46 +344,15 @@ static void take_cause(void *context, const struct fv_iteration_call *call)
         double before = s->before_s;
 
         s->before_s = call->end_s;
-        if (!s->places)
+        if (!has_longs(s))
             continue;
         fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut);
         if (!s->cut_count || call->end_s > s->cuts[s->cut_count - 1].of.end_s) /* behind the last iteration */
             continue;
         if (!s->cutter.is_in || s->cutter.number >= s->count || call->symbol >= g->symbols.sites)
             continue;
-        struct tally *t = &s->places[call->symbol].rank;
-        unsigned class = s->class[s->cutter.number];
-        t->before_s[class] += isfinite(before) ? call->begin_s - before : 0;
-        t->call_s[class] += call->end_s - call->begin_s;
-        t->calls[class]++;
-    }
-}
-
-static double more_s(const struct series *s, const double by_class[CLASSES])
-{
-    return by_class[LONG] / (double)s->classes[LONG] - by_class[OTHER] / (double)s->classes[OTHER];
-}
-
-/* What the rank has more; of one with other iterations nothing counts. */
-static void add_rank_places(struct series *s, uint32_t rank, size_t sites, bool counts)
-{
-    for (size_t i = 0; i < sites; i++) {
-        struct place *p = &s->places[i];
-        double more = more_s(s, p->rank.before_s);
-
-        if (counts && more > p->most_s) {
-            p->next_s = p->most_s;
-            p->most_s = more;
-            p->most_rank = rank;
-        } else if (counts && more > p->next_s) {
-            p->next_s = more;
-        }
-        for (unsigned c = 0; counts && c < CLASSES; c++) {
-            p->all.before_s[c] += p->rank.before_s[c];
-            p->all.call_s[c] += p->rank.call_s[c];
-            p->all.calls[c] += p->rank.calls[c];
-        }
-        p->rank = (struct tally){ .calls = { 0 } };
+        fv_extra_call(&s->extra, call->symbol, s->class[s->cutter.number],
+                      isfinite(before) ? call->begin_s - before : 0, call->end_s - call->begin_s);
     }
 }
 
@@ -404,9 +362,9 @@ static void read_samples(struct fv_iteration_gather *g, const struct series *s, 
     size_t count = 0;
 
     for (size_t i = 0; i < s->cut_count && i < s->count; i++)
-        if (s->class[i] != NEITHER)
+        if (s->class[i] != FV_EXTRA_NEITHER)
             spans[count++] =
-                (struct fv_iteration_span){ s->cuts[i].of.begin_s, s->cuts[i].of.end_s, s->class[i] == LONG };
+                (struct fv_iteration_span){ s->cuts[i].of.begin_s, s->cuts[i].of.end_s, s->class[i] == FV_EXTRA_LONG };
     fv_iteration_samples_read(g->build, rank, g->thread, s->unit, spans, count);
     free(spans);
 }
@@ -420,29 +378,21 @@ static bool takes(const struct series *s, uint32_t rank)
     return false;
 }
 
-static void end_causes(struct fv_iteration_gather *g, struct series *s, uint32_t rank, size_t sites)
+static void end_causes(struct fv_iteration_gather *g, struct series *s, uint32_t rank)
 {
     bool counts = takes(s, rank);
 
-    add_rank_places(s, rank, sites, counts);
+    fv_extra_end_rank(&s->extra, rank, counts);
     if (counts)
         read_samples(g, s, rank);
 }
 
 void fv_iteration_gather_causes(struct fv_iteration_gather *g, uint32_t rank)
 {
-    size_t sites = g->build->model->site_count;
     bool any = false;
 
-    for (size_t i = 0; i < g->count; i++) {
-        struct series *s = &g->items[i];
-
-        if (!s->classes[LONG] || !s->classes[OTHER])
-            continue;
-        any = true;
-        if (!s->places)
-            s->places = fv_xcalloc(sites, sizeof(*s->places));
-    }
+    for (size_t i = 0; i < g->count; i++)
+        any |= has_longs(&g->items[i]);
     if (!any)
         return;
     begin_rank(g, rank);
@@ -451,76 +401,19 @@ void fv_iteration_gather_causes(struct fv_iteration_gather *g, uint32_t rank)
     begin_cutting(g);
     fv_iteration_calls(g->build, rank, iterations(g)->traced, &g->symbols, take_cause, g);
     for (size_t i = 0; i < g->count; i++)
-        if (g->items[i].places)
-            end_causes(g, &g->items[i], rank, sites);
+        if (has_longs(&g->items[i]))
+            end_causes(g, &g->items[i], rank);
 }
 
-static bool is_alone(const struct series *s, const struct tally *t)
+struct fv_extra fv_iteration_gather_extra(struct fv_iteration_gather *g, uint32_t unit)
 {
-    double of_long = (double)t->calls[LONG] / (double)s->classes[LONG],
-           of_others = (double)t->calls[OTHER] / (double)s->classes[OTHER];
-
-    return of_long >= OFTEN && of_others < ALONE * of_long;
-}
-
-/* Frames that two call sites have in common. */
-static uint32_t common(const struct fv_model *m, uint32_t a, uint32_t b)
-{
-    uint32_t x = m->sites[a].node, y = m->sites[b].node, depth = 0;
-
-    while (x != y) /* parents have smaller numbers */
-        if (x > y)
-            x = m->tree.nodes[x].parent;
-        else
-            y = m->tree.nodes[y].parent;
-    for (; x; x = m->tree.nodes[x].parent)
-        depth++;
-    return depth;
-}
-
-static void set_cause(const struct fv_iteration_gather *g, const struct series *s, uint32_t site, bool alone,
-                      bool is_call, struct fv_iteration_unit *out, uint32_t *depth)
-{
-    uint32_t shared = common(g->build->model, s->by.call, site);
-
-    out->longs = s->classes[LONG];
-    out->others = s->classes[OTHER];
-    out->cause_site = site;
-    out->cause_is_alone = alone;
-    out->cause_is_call = is_call;
-    out->cause_rank = s->places[site].most_s > CLEARLY * s->places[site].next_s ? s->places[site].most_rank : FV_NONE;
-    *depth = (shared < s->by.depth ? shared : s->by.depth) + 1;
-}
-
-bool fv_iteration_gather_cause(const struct fv_iteration_gather *g, uint32_t unit, struct fv_iteration_unit *out,
-                               uint32_t *depth)
-{
-    const struct series *s = NULL;
-    double all = 0, computing = 0, alone_s = 0, before_s = 0, call_s = 0;
-    uint32_t alone = 0, before = 0, call = 0;
+    struct fv_extra none = { .sites = 0 }, extra;
 
     for (size_t i = 0; i < g->count; i++)
-        s = g->items[i].unit == unit && g->items[i].places ? &g->items[i] : s;
-    for (uint32_t i = 0; s && i < g->build->model->site_count; i++) {
-        const struct tally *t = &s->places[i].all;
-        double in_call = more_s(s, t->call_s), outside = more_s(s, t->before_s);
-
-        all += fmax(in_call, 0) + fmax(outside, 0);
-        computing += fmax(outside, 0);
-        if (is_alone(s, t) && in_call + outside > alone_s)
-            alone_s = in_call + outside, alone = i;
-        if (outside > before_s)
-            before_s = outside, before = i;
-        if (in_call > call_s)
-            call_s = in_call, call = i;
-    }
-    if (!(all > 0))
-        return false;
-    if (alone_s >= ALONE_PART * all)
-        set_cause(g, s, alone, true, false, out, depth);
-    else if (before_s > 0 && before_s >= MOST * computing && before_s * (double)s->ranks >= call_s)
-        set_cause(g, s, before, false, false, out, depth);
-    else
-        set_cause(g, s, call, false, true, out, depth);
-    return true;
+        if (g->items[i].unit == unit) {
+            extra = g->items[i].extra;
+            g->items[i].extra = none;
+            return extra;
+        }
+    return none;
 }

@@ -4,6 +4,7 @@
 #ifndef FV_ITERATION_GATHER_H
 #define FV_ITERATION_GATHER_H
 
+#include "profile/iterations/extra.h"
 #include "profile/iterations/iterations.h"
 #include "profile/iterations/units.h"
 #include "profile/build.h"
@@ -20,10 +21,8 @@ void fv_iteration_gather_wait(struct fv_iteration_gather *gather, uint32_t rank,
                               double wait_s);
 /* When all ranks were there: fills in the units, and makes fv_iterations.numbers. */
 void fv_iteration_gather_judge(struct fv_iteration_gather *gather);
-/* Once more, each rank: what is in long iterations. Then the cause of a unit's; false: there are no long ones, or none
- * is known. `depth`: of the frame on the site's path that the loop calls. */
+/* Once more, each rank: what is in long iterations. Then that of a unit, which becomes the caller's. */
 void fv_iteration_gather_causes(struct fv_iteration_gather *gather, uint32_t rank);
-bool fv_iteration_gather_cause(const struct fv_iteration_gather *gather, uint32_t unit, struct fv_iteration_unit *out,
-                               uint32_t *depth);
+struct fv_extra fv_iteration_gather_extra(struct fv_iteration_gather *gather, uint32_t unit);
 
 #endif

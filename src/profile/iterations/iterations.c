@@ -73,8 +73,7 @@ static struct fv_unit_path *paths_of(const struct fv_model *m, const struct fv_i
     return paths;
 }
 
-/* The node of a path that is so deep, or its innermost. */
-static uint32_t node_at(const struct fv_model *m, uint32_t site, uint32_t depth)
+uint32_t fv_iteration_node(const struct fv_model *m, uint32_t site, uint32_t depth)
 {
     uint32_t at = m->sites[site].node, deep = 0;
 
@@ -142,7 +141,7 @@ static void add_units(struct fv_build *b, const struct sequence *s, const struct
 
         FV_GROW(it->units, it->room, it->count + 1);
         it->units[it->count++] = (struct fv_iteration_unit){ .site = u->call,
-                                                             .node = node_at(b->model, u->call, u->depth),
+                                                             .node = fv_iteration_node(b->model, u->call, u->depth),
                                                              .inside = u->inside,
                                                              .ranks = 1,
                                                              .count = u->count,
@@ -294,13 +293,9 @@ static void finish_causes(struct fv_build *b, void *gather)
 {
     struct fv_iterations *it = fv_model_iterations(b->model);
 
-    for (size_t i = 0; i < it->count; i++) {
-        struct fv_iteration_unit *u = &it->units[i];
-        uint32_t depth;
-
-        if (fv_iteration_gather_cause(gather, (uint32_t)i, u, &depth))
-            u->cause_node = node_at(b->model, u->cause_site, depth);
-    }
+    it->extras = fv_xcalloc(it->count + 1, sizeof(*it->extras));
+    for (size_t i = 0; i < it->count; i++)
+        it->extras[i] = fv_iteration_gather_extra(gather, (uint32_t)i);
     fv_iteration_gather_free(gather);
     it->gather = NULL;
 }
@@ -314,10 +309,31 @@ const struct fv_track fv_track_iteration_causes = {
     .finish = finish_causes,
 };
 
+static void release_extras(struct fv_iterations *it)
+{
+    for (size_t i = 0; it->extras && i < it->count; i++)
+        fv_extra_release(&it->extras[i]);
+    free(it->extras);
+    it->extras = NULL;
+}
+
+void fv_iterations_renumber(struct fv_model *m, const uint32_t *sites)
+{
+    struct fv_iterations *it = fv_model_iterations(m);
+
+    for (size_t i = 0; i < it->count; i++) {
+        it->units[i].site = sites[it->units[i].site];
+        if (it->extras)
+            fv_extra_judge(&it->extras[i], m, sites, &it->units[i]);
+    }
+    release_extras(it);
+}
+
 void fv_iterations_release(void *data)
 {
     struct fv_iterations *it = data;
 
+    release_extras(it);
     free(it->units);
     free(it->numbers);
     free(it->samples);

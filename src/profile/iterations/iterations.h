@@ -46,6 +46,7 @@ struct fv_iteration_sample {
 
 struct fv_build;
 struct fv_iteration_gather;
+struct fv_extra;
 struct fv_iterations {
     struct fv_iteration_unit *units;
     size_t count, room;
@@ -57,11 +58,16 @@ struct fv_iterations {
     bool traced;                        /* by all calls; else by blocking collective calls */
     const char *left;                   /* why nothing was looked for, a clause; NULL: it was */
     struct fv_iteration_gather *gather; /* while they are read */
+    struct fv_extra *extras;            /* then by unit, until call sites have their numbers; NULL: none */
 };
 FV_SUBJECT_DATA(struct fv_iterations, iterations, iterations)
 
 /* A blocking collective call of a rank, whose times were handed over, waited. In the order of time. */
 void fv_iterations_waited(struct fv_build *build, uint32_t rank, uint32_t thread, uint64_t begin_ticks, double wait_s);
+/* The node of a site's path that is so deep, 0: outermost; or its innermost. */
+uint32_t fv_iteration_node(const struct fv_model *model, uint32_t site, uint32_t depth);
+/* Call sites have these numbers now: causes of long iterations are judged. */
+void fv_iterations_renumber(struct fv_model *model, const uint32_t *sites);
 void fv_iterations_release(void *data);
 
 #endif

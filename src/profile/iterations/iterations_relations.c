@@ -157,21 +157,8 @@ static void fold_iterations(struct fv_model *m, struct fv_alikes *alikes)
 {
     struct fv_iterations *it = fv_model_iterations(m);
 
-    for (size_t i = 0; i < it->count; i++) {
+    for (size_t i = 0; i < it->count; i++)
         it->units[i].node = fv_alike(alikes, it->units[i].node);
-        it->units[i].cause_node = fv_alike(alikes, it->units[i].cause_node);
-    }
-}
-
-static void renumber_iterations(struct fv_model *m, const uint32_t *sites)
-{
-    struct fv_iterations *it = fv_model_iterations(m);
-
-    for (size_t i = 0; i < it->count; i++) {
-        it->units[i].site = sites[it->units[i].site];
-        if (it->units[i].cause_site != FV_NONE)
-            it->units[i].cause_site = sites[it->units[i].cause_site];
-    }
 }
 
 extern const struct fv_track fv_track_iteration_units, fv_track_iterations, fv_track_iteration_causes;
@@ -181,6 +168,6 @@ const struct fv_subject fv_iterations_subject = {
     .tracks = { &fv_track_iteration_units, &fv_track_iterations, &fv_track_iteration_causes },
     .relations = { &units_relation, &numbers_relation },
     .fold = fold_iterations,
-    .renumber = renumber_iterations,
+    .renumber = fv_iterations_renumber,
     .release = fv_iterations_release,
 };
