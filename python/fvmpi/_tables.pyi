@@ -2394,6 +2394,7 @@ class OtherProcessesRow(KnownRow):
     cpu: int
     service: Optional[str]
     rank: Optional[int]
+    started_by: Optional[int]
 
 class LooksRow(KnownRow):
     at_s: Optional[float]

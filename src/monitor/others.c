@@ -21,11 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 4096, TOLD = 256, LEAST_MS = 20 };
+enum { MOST = 4096, TOLD = 256, LEAST_MS = 20, ANCESTORS = 8 };
 #define LOOK_NS INT64_C(4000000) /* each time */
 
 struct process {
-    uint32_t pid, cpu;
+    uint32_t pid, parent, cpu;
     uint64_t started, ran; /* the kernel's ticks: since it booted; CPU time */
     char name[16];
 };
@@ -58,7 +58,7 @@ static void list(void *context, uint32_t pid)
     l->pids[l->count++] = pid;
 }
 
-/* Its line in /proc, proc(5): fields 14 and 15, 22, 39. A name may have any characters. */
+/* Its line in /proc, proc(5): fields 4, 14 and 15, 22, 39. A name may have any characters. */
 static bool read_process(uint32_t pid, struct process *out)
 {
     unsigned long long user, system, started;
@@ -67,9 +67,9 @@ static bool read_process(uint32_t pid, struct process *out)
     snprintf(path, sizeof(path), "/proc/%u/stat", pid);
     if (fv_file_read(path, text, sizeof(text)) <= 0 || !(open = strchr(text, '(')) || !(close = strrchr(text, ')')) ||
         sscanf(close + 1,
-               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %*u "
+               " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %*u "
                "%*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %u",
-               &user, &system, &started, &out->cpu) != 4)
+               &out->parent, &user, &system, &started, &out->cpu) != 5)
         return false;
     out->pid = pid;
     out->started = started;
@@ -147,6 +147,27 @@ static void tell_service(uint32_t pid)
     fv_fact_put(FV_FACT_OTHER_SERVICE, pid, name);
 }
 
+/* Who started whom, of all processes. */
+struct link {
+    uint32_t pid, parent;
+};
+
+static void tell_ancestors(const struct process *p, const struct link *links, size_t count)
+{
+    char text[16 * ANCESTORS];
+    size_t used = 0, at;
+    uint32_t pid = p->parent;
+
+    for (unsigned i = 0; i < ANCESTORS && pid; i++) {
+        used += (size_t)snprintf(text + used, sizeof(text) - used, used ? " %u" : "%u", pid);
+        for (at = 0; at < count && links[at].pid != pid;)
+            at++;
+        pid = at < count ? links[at].parent : 0;
+    }
+    if (used)
+        fv_fact_put(FV_FACT_OTHER_ANCESTORS, p->pid, text);
+}
+
 static void tell(const struct process *p, double tick_ms)
 {
     char text[512], processors[400];
@@ -175,6 +196,7 @@ static void all_end(struct fv_thread *self)
     char text[100];
     double tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK), most_ms = (double)(now_ns(CLOCK_BOOTTIME) - began_ns) * 1e-6;
     struct process *after = before && !is_told ? fv_memory_new(MOST * sizeof(*after)) : NULL;
+    struct link *links = after ? fv_memory_new(MOST * sizeof(*links)) : NULL;
     uint64_t small = 0;
     size_t count, kept = 0, missed;
     (void)self;
@@ -183,6 +205,8 @@ static void all_end(struct fv_thread *self)
         return;
     is_told = true;
     count = look(after, &missed);
+    for (size_t i = 0; links && i < count; i++)
+        links[i] = (struct link){ after[i].pid, after[i].parent };
     for (size_t i = 0; i < count; i++) {
         after[i].ran = ran_meanwhile(&after[i], tick_ns);
         if ((double)after[i].ran * tick_ns * 1e-6 >= (0.01 * most_ms > LEAST_MS ? 0.01 * most_ms : LEAST_MS))
@@ -193,6 +217,7 @@ static void all_end(struct fv_thread *self)
     struct process *p;
     for (size_t i = 0; i < TOLD && (p = take_most(after, kept)); i++) {
         tell(p, tick_ns * 1e-6);
+        tell_ancestors(p, links, links ? count : 0);
         p->ran = 0;
     }
     for (size_t i = 0; i < kept; i++) /* beyond those that are told one by one */
@@ -203,6 +228,8 @@ static void all_end(struct fv_thread *self)
         snprintf(text + used, sizeof(text) - (size_t)used, " and %zu unknown", missed);
     fv_fact_put(FV_FACT_OTHER, 0, text);
     fv_memory_free(after, MOST * sizeof(*after));
+    if (links)
+        fv_memory_free(links, MOST * sizeof(*links));
 }
 
 const struct fv_layer fv_others_layer = {

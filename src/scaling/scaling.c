@@ -92,6 +92,7 @@ static void fill_point(const struct fv_scaling *s, struct fv_scaling_point *p)
             continue;
         values_of(s, &side->runs[i], &useful_s, value);
         p->useful_s += useful_s;
+        p->no_processor_s += side->runs[i].no_processor_s;
         p->instructions += side->runs[i].instructions * all_of(&side->runs[i]);
         p->cycles += side->runs[i].cycles * all_of(&side->runs[i]);
         for (unsigned k = 0; k < FV_SCALES_METRICS; k++)
@@ -101,6 +102,7 @@ static void fill_point(const struct fv_scaling *s, struct fv_scaling_point *p)
         p->runs++;
     }
     p->useful_s /= (double)p->runs;
+    p->no_processor_s /= (double)p->runs;
     p->instructions /= (double)p->runs;
     p->cycles /= (double)p->runs;
     for (unsigned k = 0; k < FV_SCALES_METRICS; k++)
@@ -131,6 +133,17 @@ static void find_points(struct fv_scaling *s)
     qsort(s->points, s->point_count, sizeof(*s->points), by_size);
     for (at = 0; at < s->point_count; at++)
         fill_point(s, &s->points[at]);
+}
+
+/* Waiting for a processor is computing by the clock, and makes other ranks wait. */
+static bool is_by_machine(const struct fv_scaling *s, enum fv_scaling_metric worst)
+{
+    const struct fv_scaling_point *first = &s->points[0], *last = &s->points[s->point_count - 1];
+
+    if (worst == FV_SCALES_METRICS || worst == FV_SCALES_INSTRUCTIONS)
+        return false;
+    double fell = 1 - last->value[worst] / first->value[worst];
+    return last->no_processor_s - first->no_processor_s >= 0.5 * fell * last->value[FV_SCALES_ELAPSED];
 }
 
 static void compare_points(struct fv_scaling *s)
@@ -324,6 +337,7 @@ int fv_scaling_compute(struct fv_scaling *s, enum fv_scaling_kind kind)
     }
     compare_points(s);
     s->worst = find_worst(s);
+    s->by_machine = is_by_machine(s, s->worst);
     for (uint32_t t = 0; t < FV_DIFF_TABLES; t++)
         if (is_scaled(fv_diff_tables[t].relation))
             take_table(s, &room, t);

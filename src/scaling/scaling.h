@@ -65,6 +65,7 @@ struct fv_scaling_point {
     double factor;               /* r */
     double least_s, most_s;      /* elapsed, of its runs */
     double useful_s;             /* U */
+    double no_processor_s;       /* of a rank, as fv_diff_run; part of U where a rank computes */
     double instructions, cycles; /* I, C; NAN: not counted */
     double value[FV_SCALES_METRICS];
 };
@@ -90,6 +91,7 @@ struct fv_scaling {
     struct fv_problems notes;
     enum fv_scaling_metric worst; /* the factor that fell most from the reference to the largest point;
                                    * FV_SCALES_METRICS: none did */
+    bool by_machine;              /* half of that at least is as long as ranks had no processor more than at first */
 };
 
 /* `choice`: the ranks whose files are read, NULL: all. The sums of all ranks are estimated from these. Has logged when

@@ -42,7 +42,8 @@ enum fv_fact_key {
     FV_FACT_OTHER = 66, /* the process `index` ran during the run: "1520 1 0-1 python3", CPU time in ms, the processor
                          * that it used last, those that it may use, its name; 0: the sum of all with less than 1 % of
                          * the time */
-    FV_FACT_OTHER_SERVICE = 67, /* the process `index` is of this service of the system: "cron" */
+    FV_FACT_OTHER_SERVICE = 67,   /* the process `index` is of this service of the system: "cron" */
+    FV_FACT_OTHER_ANCESTORS = 68, /* of the process `index`: its parent, that one's, and so on: "1402 1311 1" */
 };
 
 enum fv_fact_flags { FV_FACT_CUT = 1 /* the value was longer */ };

@@ -130,23 +130,28 @@ def beside_hogs(mpi, program, duties_ms, **more):
 
 
 def service(program):
-    """A process whose control group is named as that of a service is a service's."""
+    """A process whose control group is named as that of a service is a service's; what a rank starts is the rank's."""
     directory, root = harness.scratch('exp'), harness.scratch('root')
     process = subprocess.Popen([program, 'hog', '1', '10'], env=harness.environment())
     try:
         os.makedirs('{}/proc/{}'.format(root, process.pid))
         with open('{}/proc/{}/cgroup'.format(root, process.pid), 'w') as f:
             f.write('2:cpu:/made/up\n0::/system.slice/fv-made.service/worker\n')
-        busy = 'import time; end = time.monotonic() + 0.5\nwhile time.monotonic() < end: pass'
+        busy = (
+            'import subprocess, sys, time\np = subprocess.Popen(sys.argv[1:])\nprint(p.pid, flush=True)\n'
+            'end = time.monotonic() + 0.7\nwhile time.monotonic() < end: pass\np.kill()'
+        )
         words = [harness.FVMPI, 'run', '-o', directory + '/e', '--mpi', 'serial', sys.executable, '-c', busy]
-        report = harness.run(words, env={'FVMPI_SENSORS_ROOT': root}, directory=directory + '/e').ended(0).report()
+        words += [program, 'hog', '1', '10']
+        run = harness.run(words, env={'FVMPI_SENSORS_ROOT': root}, directory=directory + '/e').ended(0)
     finally:
         process.kill()
         process.wait()
-    rows = {p['pid']: p['service'] for p in report.data['other_processes']}
-    if process.pid not in rows:
-        raise harness.Skip('the hog is not among those that there was time to look at')
-    equal('services', {pid: name for pid, name in rows.items() if name}, {process.pid: 'fv-made'})
+    rows, child = run.report().data['other_processes'], int(run.out.split()[0])
+    if not {process.pid, child} <= {p['pid'] for p in rows}:
+        raise harness.Skip('a hog is not among those that there was time to look at')
+    equal('services', {p['pid']: p['service'] for p in rows if p['service']}, {process.pid: 'fv-made'})
+    equal('started', {p['pid']: p['started_by'] for p in rows if p['started_by'] is not None}, {child: 0})
 
 
 def beside_hog(mpi, program, **more):

@@ -301,17 +301,21 @@ static void who_preempted_it(void **state)
     static const struct {
         double cpu_s;
         unsigned processors;
-        bool is_named;
-        const char *next;
-    } cases[] = { { 10, 2, false, "bind each rank to processors of its own" },
-                  { 20, 2, true, "bind each rank to processors of its own" },
-                  { 20, 1, true, "use an idle machine, or run no more ranks on a host than it has processors" } };
+        uint32_t started_by;
+        const char *who, *next;
+    } cases[] = { { 10, 2, FV_NONE, NULL, "bind each rank to processors of its own" },
+                  { 20, 2, FV_NONE, "`cc1` did it: ", "bind each rank to processors of its own" },
+                  { 20, 2, 0, "`cc1` did it, which rank 0 started: ", "leave processors for what ranks start" },
+                  { 20, 1, FV_NONE, "`cc1`", "use an idle machine, or run no more ranks on a host than it has" } };
     (void)state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct fv_noise_other other = {
-            .host = "host", .name = "cc1", .pid = 7, .rank = FV_NONE, .cpu_s = cases[i].cpu_s
-        };
+        struct fv_noise_other other = { .host = "host",
+                                        .name = "cc1",
+                                        .pid = 7,
+                                        .rank = FV_NONE,
+                                        .started_by = cases[i].started_by,
+                                        .cpu_s = cases[i].cpu_s };
         struct fv_noise_rank noise_ranks[2] = {
             { .rank = 0, .cost_s = NAN, .by = FV_NONE },
             { .rank = 1, .cost_s = NAN, .by = 0, .by_count = 1, .by_cpu_s = cases[i].cpu_s }
@@ -332,7 +336,8 @@ static void who_preempted_it(void **state)
         fv_findings_make(&findings, &profile);
         const struct fv_finding *f = fv_findings_named(&findings, "noise");
         assert_non_null(f);
-        if (!!strstr(f->text, "`cc1`") != cases[i].is_named || !strstr(f->next, cases[i].next))
+        if (!strstr(f->text, cases[i].who ? cases[i].who : "") || (!cases[i].who && strstr(f->text, "`cc1`")) ||
+            !strstr(f->next, cases[i].next))
             fail_msg("%zu: '%s', '%s'", i, f->text, f->next);
         fv_findings_release(&findings);
     }

@@ -156,7 +156,8 @@ static const char *say_region(const struct fv_profile *v, const struct longest *
     if (!most)
         return out;
     finding->site = most->site;
-    snprintf(out, 700, ", mostly %s", fv_place_region(v, most->from, most->site, calls, sizeof(calls)));
+    snprintf(out, 700, "; the difference is mostly %s",
+             fv_place_region(v, most->from, most->site, calls, sizeof(calls)));
     return out;
 }
 
@@ -175,7 +176,8 @@ FV_FINDING(blocked_rank)
     finding->is_io = is_io;
     if (!is_io)
         fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
-    fv_finding_say(f, finding, "%s%s. There it %s", times, say_region(v, &l, finding, region), blocked);
+    say_region(v, &l, finding, region);
+    fv_finding_say(f, finding, "%s%s. %s %s", times, region, *region ? "There it" : "It", blocked);
     fv_finding_next(f, finding, "%s", is_io ? fv_io_next(v->model, region_of(v->model, &l)) : FV_NEXT_BLOCKED);
 }
 
@@ -237,13 +239,13 @@ static void say_not_computing(const struct fv_profile *v, struct fv_findings *f,
 
     if (fv_io_words(v, region_of(v->model, l), l->rank, MOST * (l->rank_s - l->others_s), blocked)) {
         finding->is_io = true;
-        fv_finding_say(f, finding, "%s%s. There it %s%s", times, region, blocked,
+        fv_finding_say(f, finding, "%s%s. %s %s%s", times, region, *region ? "There it" : "It", blocked,
                        l->doing == FV_IS_DISTURBED ? ". This includes waiting for a processor in them" : "");
         fv_finding_next(f, finding, "%s", fv_io_next(v->model, region_of(v->model, l)));
         return;
     }
     if (l->doing == FV_AWAITS_OWN) {
-        fv_finding_say(f, finding, "%s%s. There it %s", times, region,
+        fv_finding_say(f, finding, "%s%s. %s %s", times, region, *region ? "There it" : "It",
                        fv_blocked_words(v->model, l->rank, region_of(v->model, l), blocked));
         fv_finding_next(f, finding, FV_NEXT_AWAITS);
         return;

@@ -435,13 +435,13 @@ static void add_withheld(const struct fv_profile *v, struct fv_findings *f, cons
     bool known = say_function(v, f, finding, g, how, sizeof(how)) || say_most(v, f, finding, g, how, sizeof(how));
     const char *lines = finding->next;
     fv_finding_say(f, finding,
-                   "others waited for %s to call MPI again. The messages were posted, but MPI moved them only then. "
-                   "Before that call, rank %d computed%s%s. This was %s",
+                   "others waited for %s to be in MPI calls. The messages were posted, but MPI moves them only during "
+                   "such calls. Between them, rank %d computed%s%s. This was %s",
                    ranks, m->ranks[g->most].world_rank, known ? " " : "", known ? how : "", where);
     fv_words_short(finding->function ? finding->function : "the computation", name, sizeof(name));
     fv_finding_next(f, finding,
-                    "balance it, or call MPI_Test in %s now and then, or send messages below the eager limit%s%s%s",
-                    name, progress_remedy(m), *lines ? "; " : "", lines);
+                    "balance it, or call MPI_Test in %s often, or send messages below the eager limit%s%s%s", name,
+                    progress_remedy(m), *lines ? "; " : "", lines);
 }
 
 /* The rank computes, as far as is known: where? `slow`: "rank 1 made others wait. It was slow" */

@@ -16,7 +16,7 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
 {
     const struct fv_noise_rank *culprit = fv_noise_culprit(m, rank, fv_noise_preempted_of(m, rank));
     const struct fv_rank *r = &m->ranks[rank];
-    char cpu[FV_WORD];
+    char cpu[FV_WORD], started[60] = "";
 
     out[0] = '\0';
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus) {
@@ -27,18 +27,20 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
     if (!culprit)
         return out;
     const struct fv_noise_other *o = &fv_model_noise(m)->others[culprit->by];
+    if (o->started_by != FV_NONE)
+        snprintf(started, sizeof(started), ", which rank %d started", m->ranks[o->started_by].world_rank);
     if (o->rank != FV_NONE)
         snprintf(out, bytes, ". Most likely rank %d did it, which is bound to the same processor",
                  m->ranks[o->rank].world_rank);
     else if (culprit->by_count > 1)
         snprintf(out, bytes,
-                 ". Most likely `%s` did it: %u processes of that name used %s of CPU time and may run on the same "
+                 ". Most likely `%s` did it%s: %u processes of that name used %s of CPU time and may run on the same "
                  "processors",
-                 o->name, culprit->by_count, fv_words_seconds(culprit->by_cpu_s, cpu));
+                 o->name, started, culprit->by_count, fv_words_seconds(culprit->by_cpu_s, cpu));
     else
         snprintf(out, bytes,
-                 ". Most likely `%s` did it: process %u used %s of CPU time and may run on the same processors",
-                 o->name, o->pid, fv_words_seconds(o->cpu_s, cpu));
+                 ". Most likely `%s` did it%s: process %u used %s of CPU time and may run on the same processors",
+                 o->name, started, o->pid, fv_words_seconds(o->cpu_s, cpu));
     return out;
 }
 
@@ -81,6 +83,7 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
 {
     const struct fv_facts_host *host = host_of(m, rank);
     const struct fv_rank *r = &m->ranks[rank];
+    const struct fv_noise_rank *culprit = fv_noise_culprit(m, rank, fv_noise_preempted_of(m, rank));
 
     if (is_throttled)
         return "raise the quota, or run only as many ranks and threads as it has processors for; fvmpi doctor names "
@@ -88,6 +91,9 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus)
         return "give each rank more processors (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, "
                "-bind-to none under MPICH), or run fewer threads";
+    if (culprit && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE)
+        return "leave processors for what ranks start: run fewer ranks on a host, or bind them to fewer processors; or "
+               "wait for it before other ranks need this one";
     if (r->cpus && host && r->cpus < host->processors)
         return "the rank is bound already: keep other programs off its processors, or use an idle machine; fvmpi "
                "doctor shows what disturbs the run";

@@ -154,22 +154,43 @@ static void add_other(struct gather *g, uint32_t rank, const struct fv_fact *f)
     o.cpu_s = ms * 1e-3;
     o.name = fv_arena_string(&m->arena, f->value + name);
     o.rank = rank_of(m, o.host, o.pid);
+    o.started_by = FV_NONE;
     if (fv_cpus_from_list(list, &o.cpus))
         o.processors = fv_arena_string(&m->arena, list);
     FV_GROW(n->others, n->other_room, n->other_count + 1);
     n->others[n->other_count++] = o;
 }
 
-/* It is behind its process. */
-static void name_service(struct gather *g, uint32_t rank, const struct fv_fact *f)
+/* What is of it is behind its process; NULL: that is damaged. */
+static struct fv_noise_other *other_of(struct gather *g, uint32_t rank, const struct fv_fact *f)
 {
     struct fv_noise_view *n = fv_model_noise(g->build->model);
 
     for (size_t i = n->other_count; i-- > 0;)
-        if (n->others[i].pid == f->index && fv_same_text(n->others[i].host, g->build->model->ranks[rank].host)) {
-            n->others[i].service = fv_arena_string(&g->build->model->arena, f->value);
-            return;
-        }
+        if (n->others[i].pid == f->index && fv_same_text(n->others[i].host, g->build->model->ranks[rank].host))
+            return &n->others[i];
+    return NULL;
+}
+
+static void name_service(struct gather *g, uint32_t rank, const struct fv_fact *f)
+{
+    struct fv_noise_other *o = other_of(g, rank, f);
+
+    if (o)
+        o->service = fv_arena_string(&g->build->model->arena, f->value);
+}
+
+/* A rank is a process of another one's only where a launcher is a rank itself: it stands for itself. */
+static void find_who_started(struct gather *g, uint32_t rank, const struct fv_fact *f)
+{
+    struct fv_noise_other *o = other_of(g, rank, f);
+    const char *at = f->value;
+    uint32_t pid;
+
+    if (!o || o->rank != FV_NONE)
+        return;
+    for (int length; o->started_by == FV_NONE && sscanf(at, "%u%n", &pid, &length) == 1; at += length)
+        o->started_by = rank_of(g->build->model, o->host, pid);
 }
 
 static void read_others(struct gather *g, uint32_t rank)
@@ -181,6 +202,8 @@ static void read_others(struct gather *g, uint32_t rank)
             add_other(g, rank, f);
         else if (f->key == FV_FACT_OTHER_SERVICE)
             name_service(g, rank, f);
+        else if (f->key == FV_FACT_OTHER_ANCESTORS)
+            find_who_started(g, rank, f);
 }
 
 static int by_host_and_most(const void *a, const void *b)

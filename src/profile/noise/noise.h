@@ -70,6 +70,7 @@ struct fv_noise_other {
     const char *service;                  /* of the system; NULL: none */
     uint32_t pid, cpu;                    /* cpu: it ran on last */
     uint32_t rank;                        /* FV_NONE: none */
+    uint32_t started_by;                  /* the rank that started it, or whom it stems from; FV_NONE: none */
     double cpu_s;                         /* while the rank that looked was recorded */
     struct fv_cpus cpus;                  /* of the list */
 };

@@ -245,6 +245,8 @@ static const struct fv_column_def other_columns[] = {
           "The service of the system that it belongs to, without .service, by its control group. Null: none."),
     FV_RANK_OR_NULL_COLUMN(struct fv_noise_other, rank, "rank", "rank",
                            "The rank, if it is a rank of this run. Otherwise null."),
+    FV_RANK_OR_NULL_COLUMN(struct fv_noise_other, started_by, "started_by", "started by",
+                           "The rank that started it, or one of the processes that it stems from. Null: none."),
 };
 static const struct fv_relation other_processes_relation = {
     .of_ranks = true,
@@ -254,7 +256,7 @@ static const struct fv_relation other_processes_relation = {
     .doc = "Processes with CPU time of at least 1 % of the run, by node and CPU time, most first. Ranks are included, "
            "without the observing rank. From /proc at begin and end; processes that ended before are missing. At most "
            "256.",
-    .shown = "host/2 name pid/3 cpu_s processors cpu/1 service rank",
+    .shown = "host/2 name pid/3 cpu_s processors cpu/1 service rank started_by",
     FV_COLUMNS(other_columns),
     .base = noise_base,
     FV_ITEMS(struct fv_noise_view, others, other_count),

@@ -11,6 +11,9 @@
 #define WORTH 0.01 /* of the elapsed time at the largest size: smaller losses are not worth a line */
 #define MOST  3    /* parts in the first lines */
 #define WORDS 24
+#define BY_MACHINE                                                                                               \
+    "ranks had no processor for much of that time, which the program is not to blame for; use an idle machine, " \
+    "or no more ranks than a host has processors"
 
 /* ---- the first lines ---- */
 
@@ -74,7 +77,7 @@ static void put_verdict(const struct fv_page *p, const struct fv_scaling *s)
 
         fv_page_item(p, FV_PLAIN, 0, "what fell most: %s, %s -> %s: %s", name + strspn(name, " "),
                      fv_words_percent(first->value[s->worst], 1, from), fv_words_percent(last->value[s->worst], 1, to),
-                     why(s->worst));
+                     s->by_machine ? BY_MACHINE : why(s->worst));
     }
 }
 
