@@ -35,6 +35,7 @@ class RunRow(KnownRow):
     rank_time_wait_kind: Optional[Literal['exact', 'estimate']]
     overhead_time_s: Optional[float]
     overhead_sampling_s: float
+    overhead_once_s: float
     overhead_share: Optional[float]
     overhead_memory_bytes: int
     overhead_rank_memory_bytes: int

@@ -387,7 +387,7 @@ const struct fv_option fv_option_table[] = {
       .help = "keep the N innermost frames of each call path, up to 1024, and with --functions the N outermost calls; "
               "0 keeps all of them",
       .parse = parse_number, .offset = FIELD(depth), .most = DEPTH_MOST },
-    { .variable = "FVMPI_PROFILE_MAX", .flag = "--profile-max", .argument = "SIZE", .value = "4M",
+    { .variable = "FVMPI_PROFILE_MAX", .flag = "--profile-max", .argument = "SIZE", .value = "16M",
       .help = "largest size of the statistics per process. Further calls are counted without their call path",
       .parse = parse_size, .offset = FIELD(profile_max), .least = 65536, .most = SIZE_MOST },
     { .variable = "FVMPI_COLLECTIVES_MAX", .flag = "--collectives-max", .argument = "SIZE", .value = "2M",

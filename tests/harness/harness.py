@@ -428,7 +428,7 @@ class Mpi:
         else:
             compiler = self.cxx if source.endswith('.cpp') else self.cc
             command = [compiler, '-O2', '-g', '-Wall', '-Wextra', '-Wno-stringop-overflow', '-I', PROGRAMS, text]
-        command += list(flags) + ['-o', path]
+        command += list(flags)
         if any('libfvmpi' in flag for flag in flags):  # a sanitized library wants its run-time first
             command += os.environ.get('SANITIZE_FLAGS', '').split()
         newest = max(
@@ -439,7 +439,9 @@ class Mpi:
             with open(note) as f:
                 if f.read() == ' '.join(command):
                     return path
-        run(command).ended(0)
+        made = '{}.{}'.format(path, os.getpid())  # other tests, which run it, may make it as well
+        run(command + ['-o', made]).ended(0)
+        os.replace(made, path)
         with open(note, 'w') as f:
             f.write(' '.join(command))
         return path

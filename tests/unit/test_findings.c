@@ -576,7 +576,8 @@ static void who_shares_the_processors(void **state)
         const char *text, *next;
     } cases[] = {
         { 2, 3, 0.4,
-          "The ranks used only 1.60 s of the 200 s that these processors can do; what ran there while they waited is "
+          "The ranks used only 1.60 s of the 200 s of CPU time that these processors have; what ran there while they "
+          "waited is "
           "not "
           "known",
           "use an idle machine" },

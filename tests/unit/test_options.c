@@ -75,7 +75,7 @@ static void defaults(void **state)
     fv_options_from_env(&o);
     assert_null(o.output);
     assert_int_equal(o.depth, 0);
-    assert_int_equal(o.profile_max, 4 << 20);
+    assert_int_equal(o.profile_max, 16 << 20);
     assert_int_equal(o.collectives_max, 2 << 20);
     assert_false(o.off_at_start || o.disable || o.quiet);
     assert_int_equal(o.barrier, FV_BARRIER_NONE);
@@ -124,7 +124,7 @@ static void bad_values_give_defaults(void **state)
     setenv("FVMPI_CLOCK", "ts", 1);
     fv_options_from_env(&o);
     assert_int_equal(o.depth, 0);
-    assert_int_equal(o.profile_max, 4 << 20);
+    assert_int_equal(o.profile_max, 16 << 20);
     assert_int_equal(o.collectives_max, 2 << 20);
     assert_false(o.quiet);
     assert_int_equal(o.clock, 0);

@@ -16,7 +16,7 @@
 #define DISTURBED 0.05 /* of the ranks' time */
 #define STARTUP   0.25 /* of the ranks' time */
 #define NAMELESS  0.5  /* of the time in MPI */
-/* of what a rank's processors can do: else it is not its own threads that leave each other none */
+/* of the CPU time that a rank's processors have: else it is not its own threads that leave each other none */
 #define BUSY        0.5
 #define OWN         0.1   /* of the CPU time: what fvmpi itself may have before that is told ... */
 #define OWN_LEAST_S 0.1   /* ... and so much of it */
@@ -61,7 +61,7 @@ static struct company company_of(const struct fv_model *m, const struct fv_rank 
 }
 
 /* A rank that waits for a processor waits for what has it: these are others where ranks had less than half of what its
- * processors can do. */
+ * processors have. */
 static bool are_others(const struct fv_rank *r, const struct company *c)
 {
     return r->cpus && c->cpu_s < BUSY * (double)r->cpus * r->app_time_s;
@@ -75,7 +75,8 @@ bool fv_ranks_crowd(const struct fv_model *m, uint32_t rank)
     return r->cpus && c.ranks > r->cpus && !are_others(r, &c);
 }
 
-/* "The ranks used only 2.44 s of the 14.0 s that these processors can do; `hog` used 9.38 s": what is known. */
+/* "The ranks used only 2.44 s of the 14.0 s of CPU time that these processors have; `hog` used 9.38 s": what is
+ * known. */
 static void say_others(const struct fv_model *m, const struct fv_rank *r, const struct company *c, char *why,
                        size_t bytes)
 {
@@ -84,12 +85,11 @@ static void say_others(const struct fv_model *m, const struct fv_rank *r, const 
 
     if (c->ranks == 1)
         snprintf(ranks, sizeof(ranks), "Rank %d", r->world_rank);
-    snprintf(why, bytes, "%s used only %s of the %s that %s processor%s can do", ranks, fv_words_seconds(c->cpu_s, had),
+    snprintf(why, bytes, "%s used only %s of the %s of CPU time that %s", ranks, fv_words_seconds(c->cpu_s, had),
              fv_words_seconds((double)r->cpus * r->app_time_s, all),
-             c->ranks == 1  ? "its"
-             : r->cpus == 1 ? "this"
-                            : "these",
-             fv_words_s(r->cpus));
+             r->cpus > 1     ? "these processors have"
+             : c->ranks == 1 ? "its processor has"
+                             : "this processor has");
     if (culprit && fv_model_noise(m)->others[culprit->by].rank == FV_NONE)
         fv_words_add(why, bytes, "; `%.60s` used %s", fv_model_noise(m)->others[culprit->by].name,
                      fv_words_seconds(culprit->by_cpu_s, by));

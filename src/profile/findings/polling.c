@@ -61,7 +61,7 @@ FV_FINDING(polling)
                    m->ranks[p.rank].world_rank, fv_words_count(p.calls, calls), fv_words_seconds(p.most_s, most), where,
                    fv_words_seconds(m->ranks[p.rank].polled_s, outside));
     fv_finding_next(f, finding,
-                    "for which rank: a trace of the same program with MPI_Wait in that place; or let it "
+                    "to see for which rank it waits, trace the program with MPI_Wait in that place; or let it "
                     "compute between these calls");
     fv_places_release(&places);
 }

@@ -56,6 +56,17 @@ void fv_iteration_symbols_release(struct fv_iteration_symbols *s)
     *s = (struct fv_iteration_symbols){ 0 };
 }
 
+uint32_t fv_iteration_node(const struct fv_model *m, uint32_t site, uint32_t depth)
+{
+    uint32_t at = m->sites[site].node, deep = 0;
+
+    for (uint32_t n = at; n; n = m->tree.nodes[n].parent)
+        deep++;
+    for (; deep > depth + 1; deep--)
+        at = m->tree.nodes[at].parent;
+    return at;
+}
+
 /* Frames of the path to `node` that were not on the last one, outermost first. */
 static void enter(struct stream *s, uint32_t node, double at_s)
 {

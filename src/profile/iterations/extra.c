@@ -2,6 +2,8 @@
 /* See extra.h. */
 #include "profile/iterations/extra.h"
 
+#include "profile/iterations/calls.h"
+
 #include <math.h>
 #include <stdlib.h>
 

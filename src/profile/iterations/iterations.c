@@ -73,17 +73,6 @@ static struct fv_unit_path *paths_of(const struct fv_model *m, const struct fv_i
     return paths;
 }
 
-uint32_t fv_iteration_node(const struct fv_model *m, uint32_t site, uint32_t depth)
-{
-    uint32_t at = m->sites[site].node, deep = 0;
-
-    for (uint32_t n = at; n; n = m->tree.nodes[n].parent)
-        deep++;
-    for (; deep > depth + 1; deep--)
-        at = m->tree.nodes[at].parent;
-    return at;
-}
-
 /* Times of a nested unit, by this rank alone. */
 static struct fv_iteration_times times_in(const struct sequence *s, const struct fv_unit *unit)
 {

@@ -64,8 +64,6 @@ FV_SUBJECT_DATA(struct fv_iterations, iterations, iterations)
 
 /* A blocking collective call of a rank, whose times were handed over, waited. In the order of time. */
 void fv_iterations_waited(struct fv_build *build, uint32_t rank, uint32_t thread, uint64_t begin_ticks, double wait_s);
-/* The node of a site's path that is so deep, 0: outermost; or its innermost. */
-uint32_t fv_iteration_node(const struct fv_model *model, uint32_t site, uint32_t depth);
 /* Call sites have these numbers now: causes of long iterations are judged. */
 void fv_iterations_renumber(struct fv_model *model, const uint32_t *sites);
 void fv_iterations_release(void *data);
