@@ -145,7 +145,7 @@ static int parse_sides(struct options *o, int argc, char **argv)
 
 static int parse(int argc, char **argv, struct options *o)
 {
-    *o = (struct options){ .view = fv_output_defaults() };
+    *o = (struct options){ .view = fv_output_defaults(stdout) };
     int status = parse_sides(o, argc, argv);
 
     if (status >= 0)

@@ -371,7 +371,7 @@ static int run(struct fv_doctor *d, struct options *o)
 
 int fv_cmd_doctor(int argc, char **argv)
 {
-    struct options options = { .view = fv_output_defaults() };
+    struct options options = { .view = fv_output_defaults(stdout) };
     struct fv_doctor doctor;
     int status = parse(argc, argv, &options);
 

@@ -154,7 +154,7 @@ int fv_cmd_explain(int argc, char **argv)
 {
     static const struct option table[] = { FV_OUTPUT_OPTIONS, { "help", no_argument, NULL, 'h' }, { 0 } };
     static const struct fv_arguments arguments = { "h", table, take_option, wrong, "finding", false };
-    struct explaining e = { .text = fv_output_defaults() };
+    struct explaining e = { .text = fv_output_defaults(stdout) };
     int status;
 
     e.text.top = 5;

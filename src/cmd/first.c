@@ -2,6 +2,7 @@
 /* See first.h. */
 #include "cmd/first.h"
 
+#include "cmd/output.h"
 #include "views/views.h"
 
 #include <errno.h>
@@ -12,17 +13,15 @@
 #include <unistd.h>
 
 #define PATIENCE_S 10 /* a report of 10,000 ranks takes longer, and is not waited for */
-#define WIDTH      100
 
-static void say(const char *directory, FILE *out)
+static void say(const char *directory, const struct fv_text_options *options, FILE *out)
 {
-    const struct fv_text_options options = { .width = WIDTH, .top = 10, .brief = true };
     struct fv_profile *profile = NULL;
     char *path = (char *)(uintptr_t)directory;
 
     if (fv_profile_open(&path, 1, &(struct fv_profile_options){ 0 }, &profile))
         return;
-    fv_view_first(profile, &options, out);
+    fv_view_first(profile, options, out);
     fv_profile_close(profile);
 }
 
@@ -52,9 +51,10 @@ void fv_say_first(const char *directory)
     signal(SIGALRM, SIG_DFL); /* whoever started us may ignore it, or hold it back */
     sigprocmask(SIG_UNBLOCK, &only, NULL);
     alarm(PATIENCE_S);
+    const struct fv_text_options options = fv_output_defaults(stderr);
     FILE *out = keep_stderr();
     if (out) {
-        say(directory, out);
+        say(directory, &options, out);
         fclose(out);
     }
     _exit(0);

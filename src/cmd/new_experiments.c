@@ -60,6 +60,7 @@ static void remember(const char *path, void *arg)
 struct news {
     const struct fv_new_experiments *written;
     unsigned count;
+    bool quiet;
 };
 
 static void tell_if_new(const char *path, void *arg)
@@ -71,8 +72,10 @@ static void tell_if_new(const char *path, void *arg)
             return;
     /* of file systems on which the ranks could not write */
     fv_stage_noted(path, &(struct fv_stage_wish){ 0 }, &(struct fv_stage_counts){ 0 });
-    fv_say_first(path);
-    fv_log("wrote %s; read it with: %s", path, FV_COMMAND("fvmpi", "report", path));
+    if (!news->quiet) {
+        fv_say_first(path);
+        fv_log("wrote %s; read it with: %s", path, FV_COMMAND("fvmpi", "report", path));
+    }
     char *elsewhere = fv_experiment_elsewhere(path);
     if (elsewhere)
         fv_log("%s: %s", path, elsewhere);
@@ -105,13 +108,15 @@ void fv_new_experiments_init(struct fv_new_experiments *written, const char *out
     each(output, remember, written);
 }
 
-void fv_new_experiments_report(const struct fv_new_experiments *written, const char *why)
+void fv_new_experiments_report(const struct fv_new_experiments *written, const char *why, bool quiet)
 {
-    struct news news = { written, 0 };
+    struct news news = { .written = written, .quiet = quiet };
     const char *output = written->output;
 
     each(output, tell_if_new, &news);
     if (news.count)
+        return;
+    if (output && fv_output_holds_run(output) && quiet)
         return;
     if (output && fv_output_holds_run(output)) /* written anew, if anything was: some launchers give jobs no name */
         fv_log("see what is in %s with: %s", output, FV_COMMAND("fvmpi", "report", output));

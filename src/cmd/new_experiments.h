@@ -17,7 +17,7 @@ void fv_new_experiments_init(struct fv_new_experiments *written, const char *out
 void fv_new_experiments_release(struct fv_new_experiments *written);
 
 /* After it: says on stderr what is new, in `output` or what the runtime called it instead (NAME-2), with verdict and
- * findings. If nothing is, `why` stands behind that. */
-void fv_new_experiments_report(const struct fv_new_experiments *written, const char *why);
+ * findings; `quiet`: only what is wrong. If nothing is, `why` stands behind that. */
+void fv_new_experiments_report(const struct fv_new_experiments *written, const char *why, bool quiet);
 
 #endif

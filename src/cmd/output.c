@@ -47,7 +47,7 @@ static bool is_utf8(void)
     return false;
 }
 
-static size_t terminal_width(void)
+static size_t terminal_width(int fd)
 {
     const char *columns = getenv("COLUMNS");
     struct winsize size;
@@ -55,16 +55,16 @@ static size_t terminal_width(void)
 
     if (columns && fv_output_number(columns, 20, &width))
         return width;
-    if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 20)
+    if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= 20)
         return size.ws_col;
     return 100;
 }
 
-static bool color_by_default(void)
+static bool color_by_default(int fd)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM"); /* https://no-color.org */
 
-    return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
+    return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb");
 }
 
 /* auto, always or never; false: another word. */
@@ -74,7 +74,7 @@ static bool parse_color(const char *when, bool *out)
 
     if (!is_auto && strcmp(when, "always") && strcmp(when, "never"))
         return false;
-    *out = is_auto ? color_by_default() : when[0] == 'a';
+    *out = is_auto ? color_by_default(STDOUT_FILENO) : when[0] == 'a';
     return true;
 }
 
@@ -96,10 +96,12 @@ int fv_output_option(int option, struct fv_text_options *text, fv_arguments_wron
     return FV_UNKNOWN_OPTION;
 }
 
-struct fv_text_options fv_output_defaults(void)
+struct fv_text_options fv_output_defaults(FILE *out)
 {
+    const int fd = fileno(out);
+
     return (struct fv_text_options){
-        .width = terminal_width(), .top = 10, .brief = true, .color = color_by_default(), .utf8 = is_utf8()
+        .width = terminal_width(fd), .top = 10, .brief = true, .color = color_by_default(fd), .utf8 = is_utf8()
     };
 }
 

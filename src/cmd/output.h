@@ -28,8 +28,8 @@ int fv_output_option(int option, struct fv_text_options *text, fv_arguments_wron
 bool fv_output_number(const char *text, size_t least, size_t *out);
 /* Of --port. FV_GO_ON, or what `wrong` says. */
 int fv_output_port(const char *text, size_t *out, fv_arguments_wrong_fn *wrong);
-/* 10 rows, as wide as the terminal, color and UTF-8 as the environment says. */
-struct fv_text_options fv_output_defaults(void);
+/* 10 rows, as wide as the terminal that `out` is, color and UTF-8 as the environment says. */
+struct fv_text_options fv_output_defaults(FILE *out);
 /* Is it a file that a run left, which nothing brings back? */
 bool fv_output_is_recorded(const char *path);
 /* Are there rank files in that directory, or will they be gathered there? */

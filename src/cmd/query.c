@@ -289,7 +289,7 @@ int fv_cmd_query(int argc, char **argv)
         { 0 },
     };
     static const struct fv_arguments arguments = { "h", table, take_option, wrong, NULL, false };
-    struct options o = { .view = fv_output_defaults(), .timeout_s = TIMEOUT_S };
+    struct options o = { .view = fv_output_defaults(stdout), .timeout_s = TIMEOUT_S };
 
     o.view.top = TOP;
     int status = fv_arguments_take(&arguments, argc, argv, &o, NULL);

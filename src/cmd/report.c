@@ -396,7 +396,7 @@ static int parse(int argc, char **argv, struct options *o)
     static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory", false };
 
     *o = (struct options){ .source.rank = -1 };
-    o->view = fv_output_defaults();
+    o->view = fv_output_defaults(stdout);
 
     int status = fv_tables_describe(argc, argv, &o->view);
 

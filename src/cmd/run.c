@@ -684,8 +684,9 @@ static int start(struct run *run)
     int signal_number = 0, status = fv_spawn(run->argv, is_serial ? name_process : NULL, &signal_number);
     if (is_local(run))
         gather_all(run, begin_ns);
-    if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable") && !run->has_rights)
-        fv_new_experiments_report(&written, why_nothing(run, status, signal_number, why, sizeof(why)));
+    if (!fv_config_is(&run->config, "--disable") && !run->has_rights)
+        fv_new_experiments_report(&written, why_nothing(run, status, signal_number, why, sizeof(why)),
+                                  fv_config_is(&run->config, "--quiet"));
     fv_new_experiments_release(&written);
     return status;
 }

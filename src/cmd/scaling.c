@@ -98,7 +98,7 @@ static int parse(int argc, char **argv, struct options *o)
     };
     static const struct fv_arguments arguments = { "h", table, take_option, wrong, NULL, false };
 
-    *o = (struct options){ .view = fv_output_defaults() };
+    *o = (struct options){ .view = fv_output_defaults(stdout) };
     int status = fv_arguments_take(&arguments, argc, argv, o, NULL);
     if (status >= 0)
         return status;

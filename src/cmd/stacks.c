@@ -118,7 +118,7 @@ static int parse(int argc, char **argv, struct options *o)
     };
     static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory", false };
 
-    *o = (struct options){ .view.text = fv_output_defaults() };
+    *o = (struct options){ .view.text = fv_output_defaults(stdout) };
     return fv_arguments_take(&arguments, argc, argv, o, &o->directories);
 }
 
@@ -249,7 +249,7 @@ static void say_others(const struct fv_speedup *speedup, const size_t *asked, bo
 static int load_and_show(const struct fv_operands *directories, const size_t *asked, bool is_replaced, FILE *out)
 {
     struct fv_speedup speedup = { 0 };
-    struct fv_text_options view = fv_output_defaults();
+    struct fv_text_options view = fv_output_defaults(stdout);
     int err = 0;
 
     for (size_t i = 0; i < directories->count && !err; i++)

@@ -141,7 +141,7 @@ int fv_cmd_where(int argc, char **argv)
                                            { "help", no_argument, NULL, 'h' },
                                            { 0 } };
     static const struct fv_arguments arguments = { "n:i:h", table, take_option, wrong, "experiment directory", true };
-    struct options o = { .looking = { .looks = 3, .interval_s = 0.5 }, .text = fv_output_defaults() };
+    struct options o = { .looking = { .looks = 3, .interval_s = 0.5 }, .text = fv_output_defaults(stdout) };
     struct fv_operands operands;
 
     if (argc == 2 && !strcmp(argv[1], "--schema"))

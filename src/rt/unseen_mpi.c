@@ -273,7 +273,7 @@ void fv_unseen_end(bool may_ask, int status)
     open_stderr();
     if (may_ask && (tell_loaded() || fv_maps_find(tell_if_elsewhere, NULL)))
         return;
-    if (fv_option_is_on("FVMPI_QUIET") || !is_watched() || !is_nothing_recorded())
+    if (!is_watched() || !is_nothing_recorded())
         return;
     if (status < 0 && on_exit)
         is_nothing = true;

@@ -77,7 +77,7 @@ capture env FVMPI_DEPTH=8 FVMPI_QUIET= "$fvmpi" run --clock=tsc -qo exp --print-
 check '--print-config: from the environment' has "$out" '^--depth +FVMPI_DEPTH +environment +8$'
 check '--print-config: from the command line' has "$out" '^--clock +FVMPI_CLOCK +command line +tsc$'
 check '--print-config: joined short options' has "$out" '^--output +FVMPI_OUTPUT +command line +exp$'
-check '--print-config: defaults' has "$out" '^--profile-max +FVMPI_PROFILE_MAX +default +4M$'
+check '--print-config: defaults' has "$out" '^--profile-max +FVMPI_PROFILE_MAX +default +16M$'
 capture env FVMPI_DEPHT=8 FVMPI_CLOCK=sundial "$fvmpi" run --print-config
 check 'an unknown variable: suggestion' has "$err" 'fvmpi: FVMPI_DEPHT: no such variable; did you mean FVMPI_DEPTH\?'
 check 'a bad value: the default is taken' has "$err" 'fvmpi: FVMPI_CLOCK=sundial: not one of the choices'

@@ -85,7 +85,9 @@ for mpi in $(mpis | tail -1); do
     capture "${launcher[@]}" -n 1 "$fvmpi" run sh -c './app; ./limited'
     check "$mpi: not of what a rank's script starts" lacks "$err" 'MPI_Init'
     capture "${launcher[@]}" -n 1 "$fvmpi" run -q ./app
-    check "$mpi: -q says nothing" lacks "$err" 'MPI_Init'
+    check "$mpi: -q says so, too" has "$err" 'app: nothing was recorded: fvmpi saw no call of MPI_Init'
+    capture "$fvmpi" run -q -o none -- "${launcher[@]}" -n 1 ./app
+    check "$mpi: also where it starts the launcher" has "$err" 'nothing was recorded in .*/none: fvmpi saw no call of MPI_Init'
     capture "${launcher[@]}" -n 1 "$fvmpi" run --mpi serial -o serial ./app
     check "$mpi: its remedy helps" [ -e serial/rank-000000.fvr ]
 
