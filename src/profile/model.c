@@ -303,6 +303,8 @@ static void measure(struct fv_model *m)
         e->thread_s += r->app_time_s * (r->mpi_threads > 1 ? r->mpi_threads : 1);
         m->elapsed_s = r->end_s > m->elapsed_s ? r->end_s : m->elapsed_s;
     }
+    for (size_t i = 0; i < m->function_count && m->causes.source != FV_CAUSES_TRACE; i++)
+        e->long_s += m->functions[i].long_s;
     e->wait_kind = fv_wait_kind_of_all(kinds);
     e->own_wait_kind = fv_wait_kind_of_all(own_kinds);
     set_efficiencies(e, &sums);

@@ -58,6 +58,8 @@ struct fv_func {
     uint8_t wait;  /* enum fv_wait_rule */
     struct fv_call_stat stat;
     double wait_s;
+    double long_s, fastest_s; /* calls of which even the fastest took longer than its bytes explain; that one. How much
+                               * of it is waiting an estimate does not show */
     enum fv_wait_kind wait_kind;
     uint32_t sites, ranks; /* how many call sites, ranks that called it */
     struct fv_size_bucket sent[FV_SIZE_BUCKETS], received[FV_SIZE_BUCKETS]; /* [0]: what is of unknown size, too */
@@ -331,6 +333,7 @@ struct fv_efficiency {
     double ideal_s;                                     /* the time with instant messages; from the trace */
     double compute_s, polled_s, mpi_s, wait_s, total_s; /* sums over ranks of their app time */
     double own_wait_s;                                  /* wait_s by the rank files alone, without an analysis */
+    double long_s;                                      /* of all functions (struct fv_func); 0: by the trace */
     double thread_s; /* the same, each rank's as often as it has threads that call MPI */
     double serial_s; /* longest app time of a rank: T */
     enum fv_wait_kind wait_kind, own_wait_kind;

@@ -25,7 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 8u
+#define BLOCK          8u
+#define LATENCY_S      1e-4 /* of a slow network, and its bandwidth */
+#define BYTES_A_SECOND 1e8
 enum {
     ALIGN_MOST = 1 << 18,
     ALIGN_MOST_EACH = 256
@@ -567,6 +569,16 @@ static void best_transfers(const struct fv_build *b, double best[FV_SIZE_BUCKETS
     }
 }
 
+/* The fastest call stands for a transfer. Where it takes longer than a slow network would, it may have waited as all
+ * others did. */
+static void note_long(struct fv_func *f, const struct fv_cell *cell, unsigned bucket, double best)
+{
+    if (!(best > LATENCY_S + (double)fv_size_bucket_high(bucket) / BYTES_A_SECOND))
+        return;
+    f->fastest_s = f->long_s > 0 ? fmin(f->fastest_s, best) : best;
+    f->long_s += (double)cell->calls * best;
+}
+
 static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cell *cell, struct fv_site_rank *s,
                           struct fv_cell_wait *own, const double transfer[FV_SIZE_BUCKETS])
 {
@@ -578,6 +590,7 @@ static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cel
         return;
     double best = m->functions[function].class == FV_CLASS_P2P && bucket ? transfer[bucket] : b->best[function][bucket];
     double wait = fv_build_seconds(m, rank, cell->time_sum) - cell->calls * best;
+    note_long(&b->model->functions[function], cell, bucket, best);
     if (wait > 0)
         s->wait_s += wait;
     if (wait > 0 && own)

@@ -115,6 +115,25 @@ def apart(tap, mpi):
         check(said() or is_disturbed(harness.report_of(run.directory).data), 'not said')
 
 
+def alike(tap, mpi):
+    """The estimate takes the fastest call for a transfer. Where all of them wait, that is not known, and not denied."""
+    with tap.test('{}: all calls wait alike: the profile says that it does not know, the trace knows'.format(mpi)):
+        run = mpi.profile(mpi.build(os.path.join(HERE, 'epochs.c')), 2, [], ['--trace', '--sample=off']).ended(0)
+
+        def said():
+            text = harness.run([harness.FVMPI, 'report', run.directory, '--all']).ended(0).out
+            left = harness.report_of(run.directory).data['run']['not_judged'] or ''
+            return 'of which at least' in text, bool(re.search(LONG_CALLS, left))
+
+        equal('before the analysis', said(), (True, True))
+        harness.run([UNIFY, '-q', run.directory]).ended(0)
+        equal('with it', said(), (False, False))
+        found = Analysis(run.directory)
+        late = sum(w['wait_s'] for w in found.data['waits'] if w['kind'] == 'late_post' and w['rank'] == 0)
+        check(late >= 0.9 * 10 * 0.02, 'late post: {} s', late)
+
+
+LONG_CALLS = r'how much of MPI_Win_(start|complete) \(\S+ m?s\) is waiting: even its fastest call takes 2\d\.\d ms; fvunify'
 LATE = ('late_rank', 'no_progress')
 # What ranks wait for is a guess of the profile. The trace knows it, also where others had processors.
 GUESSES = ('unexplained_waiting', 'small_messages')
@@ -223,6 +242,7 @@ def main():
             halo(tap, mpi, found[False], found[True])
     for mpi in harness.an_mpi(tap):
         apart(tap, mpi)
+        alike(tap, mpi)
         for case in PLANTED + (SELDOM if LONG else ()):
             planted(tap, mpi, *case)
     tap.done()

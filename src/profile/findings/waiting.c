@@ -215,6 +215,23 @@ static void say_next(const struct fv_profile *v, struct fv_findings *f, struct f
         fv_finding_next(f, finding, "a trace shows which rank waits for which: fvmpi run --trace, then fvunify");
 }
 
+/* Without a trace: who waits in each call alike has no fast one, and the estimate takes that for the transfer. */
+static void leave_long(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_func *most = NULL;
+    char took[FV_WORD], fastest[FV_WORD];
+
+    for (size_t i = 0; i < m->function_count; i++)
+        if (m->functions[i].long_s > (most ? most->long_s : 0))
+            most = &m->functions[i];
+    if (!most || !fv_finding_worth(v, m->efficiency.long_s))
+        return;
+    fv_findings_leave(f, "how much of %s (%s) is waiting: even its fastest call takes %s; %s shows it", most->name,
+                      fv_words_seconds(most->long_s, took), fv_words_seconds(most->fastest_s, fastest),
+                      m->ranks[0].traced ? FV_COMMAND("fvunify", m->directory) : "fvmpi run --trace, then fvunify,");
+}
+
 FV_FINDING(waiting)
 {
     const struct fv_model *m = v->model;
@@ -222,6 +239,8 @@ FV_FINDING(waiting)
     double wait_s = m->efficiency.wait_s, total_s = m->efficiency.total_s, left_s = wait_s - explained_s(f);
     char text[3000], part[FV_WORD], sites[1500];
 
+    if (m->rank_count > 1 && !fv_model_hang(m))
+        leave_long(v, f);
     if (m->rank_count < 2 || fv_model_hang(m) || m->efficiency.wait_kind == FV_WAIT_UNKNOWN ||
         !fv_finding_worth(v, left_s))
         return;

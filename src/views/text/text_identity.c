@@ -129,7 +129,7 @@ static void put_program(const struct fv_page *p, const struct fv_model *m, uint3
                   g->command);
     fv_text_field(p, NAMES, "", "compute %s, MPI %s, %s", fv_words_percent(g->compute_s, g->total_s, compute),
                   fv_words_percent(g->mpi_s, g->total_s, mpi),
-                  fv_text_waiting_part(g->wait_s, g->mpi_s, g->wait_kind, "", wait));
+                  fv_text_waiting_part(g->wait_s, g->mpi_s, false, g->wait_kind, "", wait));
 }
 
 /* One program: how it was called. Several, in one launch: each with its ranks and its times. */

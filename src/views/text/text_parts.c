@@ -93,7 +93,7 @@ static FV_PRINTF(3, 0) void put_clean(const struct fv_page *p, size_t indent, co
     fv_page_words(p, fv_words_clean(text, clean, sizeof(clean)), indent);
 }
 
-char *fv_text_waiting_part(double wait_s, double mpi_s, enum fv_wait_kind kind, const char *remark,
+char *fv_text_waiting_part(double wait_s, double mpi_s, bool least, enum fv_wait_kind kind, const char *remark,
                            char out[FV_TEXT_WAITING])
 {
     char part[FV_WORD];
@@ -101,8 +101,8 @@ char *fv_text_waiting_part(double wait_s, double mpi_s, enum fv_wait_kind kind, 
     if (kind == FV_WAIT_UNKNOWN)
         snprintf(out, FV_TEXT_WAITING, "of which it is not known how much is waiting");
     else
-        snprintf(out, FV_TEXT_WAITING, "of which %s is waiting (%s%s)", fv_words_percent(wait_s, mpi_s, part),
-                 fv_wait_kind_name(kind), remark);
+        snprintf(out, FV_TEXT_WAITING, "of which %s%s is waiting (%s%s)", least ? "at least " : "",
+                 fv_words_percent(wait_s, mpi_s, part), fv_wait_kind_name(kind), remark);
     return out;
 }
 

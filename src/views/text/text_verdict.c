@@ -108,9 +108,10 @@ static char *waiting_part(const struct fv_model *m, char out[FV_TEXT_WAITING])
         all_s += m->ranks[i].wait_time_s;
     if (e->wait_kind != FV_WAIT_ESTIMATE || !m->causes.is_whole || !(m->causes.estimated_s > 0) ||
         m->causes.estimated_s > LITTLE * all_s)
-        return fv_text_waiting_part(e->wait_s, e->mpi_s, e->wait_kind, open, out);
+        return fv_text_waiting_part(e->wait_s, e->mpi_s, e->long_s >= FV_FINDING_WORTH * e->total_s, e->wait_kind, open,
+                                    out);
     snprintf(remark, sizeof(remark), " but for %s of it%s", fv_words_percent(m->causes.estimated_s, all_s, part), open);
-    return fv_text_waiting_part(e->wait_s, e->mpi_s, FV_WAIT_EXACT, remark, out);
+    return fv_text_waiting_part(e->wait_s, e->mpi_s, false, FV_WAIT_EXACT, remark, out);
 }
 
 /* Of main threads: neither computing nor in MPI. */
