@@ -62,12 +62,16 @@ async function inflate(pieces) {
   return new Response(new Blob(bytes).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
+/* From where on something is said, as the text has it: numbers and words. */
+const limits = {};
+
 /* Tables of a part of the page by name, with lines of source files (page_sources.h). Tables without rows are there, too: they say what records them. */
 async function loadTables(part) {
   const scripts = [...document.querySelectorAll(part)];
   const [described, values, sources] = JSON.parse(await inflate(scripts.map(script => script.textContent)));
 
   scripts.forEach(script => script.remove());
+  Object.assign(limits, described.limits);
   return Object.assign(
     new Map(described.tables.map((table, i) => [table.name, new Table(table, values[i], described.words)])),
     { sources, schema: described.schema, function: described.function },

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a reader sees first: identity, findings, efficiencies, where the time went. */
 
-const GOOD = 0.8; /* POP calls an efficiency acceptable from there on */
-
 function drawIdentity(tables) {
   const [run] = tables.get("run").all(),
     options = tables.get("options");
@@ -124,7 +122,7 @@ function drawFindings(tables) {
         tables.function
           ? "None names " + tables.function + "."
           : (noisy.length ? "No others" : "None") +
-              (notJudged ? "." : ": no cause that fvmpi knows costs 2 % or more."),
+              (notJudged ? "." : ": no cause that fvmpi knows costs " + limits.worth + " or more."),
       ),
     );
   else place.append(list(findings.slice(0, 3)));
@@ -141,9 +139,11 @@ function drawBranch([key, ...below], table) {
     column = table.byKey.get(key);
 
   if (value === null) return null;
-  const good = value >= GOOD,
-    bar = make("i", { class: "fill " + (good ? "good" : "poor") });
+  const good = value >= limits.good,
+    bar = make("i", { class: "fill " + (good ? "good" : "poor") }),
+    mark = make("i", { class: "mark" });
 
+  mark.style.left = 100 * limits.good + "%";
   bar.style.width = 100 * Math.min(value, 1) + "%";
   return make(
     "li",
@@ -152,7 +152,7 @@ function drawBranch([key, ...below], table) {
       "div",
       { class: "efficiency", title: column.doc },
       make("span", { class: "name" }, (below.length || key === "parallel" ? "" : "") + key.replace("_", " ")),
-      make("span", { class: "bar" }, bar, make("i", { class: "mark" })),
+      make("span", { class: "bar" }, bar, mark),
       make("span", { class: "value" }, percent(value) + (good ? " \u2713" : " \u26a0")),
     ),
     below.length ? make("ul", null, ...below.map(branch => drawBranch(branch, table))) : null,
@@ -168,7 +168,7 @@ function drawEfficiency(tables) {
 
   place.append(
     make("h2", null, "Efficiency"),
-    make("p", { class: "note" }, "POP metrics; " + 100 * GOOD + " % and more (the mark) is called acceptable"),
+    make("p", { class: "note" }, "POP metrics; " + 100 * limits.good + " % and more (the mark) is called acceptable"),
     tree ? make("ul", { class: "tree" }, tree) : make("p", null, "Not known: there are no ranks with times."),
   );
 }

@@ -4,12 +4,14 @@
 const beside = (...charts) =>
   charts.every(Boolean) ? make("div", { class: "halves" }, ...charts) : charts.find(Boolean) || null;
 
-/* The subjects below the first screen: each folds, and draws its charts and tables when it is first opened. `opened_by`: what is selected in the address; `needs`: a run without that does not have the subject, and its tables are among all others. `isPicture`: its tables stay folded. */
+/* The subjects below the first screen, by the group of their tables (subject.h): each folds, and draws its charts and
+ * tables when it is first opened. Groups that stand not here come behind them. `opened_by`: what is selected in the
+ * address; `needs`: a run without that does not have the subject, and its tables are among all others. `isPicture`: its
+ * tables stay folded. */
 
 const SUBJECTS = [
   {
-    title: "Ranks",
-    tables: ["ranks", "threads", "programs"],
+    group: "Ranks",
     charts: tables =>
       tables.get("ranks").rows
         ? [rankBars(tables.get("ranks")), timeHeat(tables), new GridView(tables).element, distributions(tables)]
@@ -17,124 +19,58 @@ const SUBJECTS = [
     open: true,
   },
   {
-    title: "Timeline",
-    tables: ["timeline"],
+    group: "Timeline",
     charts: tables => [timeline(tables)],
     opened_by: ["time", "view"],
     needs: () => document.querySelector("script.timeline"),
     isPicture: true,
   },
   {
-    title: "Iterations",
-    tables: ["iterations", "iterations_by_number"],
+    group: "Iterations",
     charts: tables => [iterations(tables)],
   },
   {
-    title: "Machine",
-    tables: [
-      "labels",
-      "machines",
-      "environment",
-      "affinity",
-      "sensors",
-      "sensor_sections",
-      "sensor_instances",
-      "sensor_nodes",
-      "sensor_series",
-      "counters",
-      "counter_sections",
-      "counter_metrics",
-      "counter_metric_threads",
-      "counter_phases",
-      "counter_phase_metrics",
-      "noise",
-      "noise_projection",
-      "noise_ranks",
-      "other_processes",
-    ],
+    group: "Machine",
     charts: tables => [sensorLines(tables), eventPair(tables), cycleBars(tables)],
   },
   {
-    title: "Call sites and MPI functions",
-    tables: ["callsites", "callsites_by_rank", "site_sizes", "mpi_functions", "message_sizes"],
+    group: "Call sites and MPI functions",
     charts: tables => [siteSizes(tables), tables.get("cpu_lines").rows ? null : sourceLines(tables)],
     opened_by: ["callsite"],
   },
   {
-    title: "Communication",
-    tables: ["matrix", "communicators", "grids", "size_classes", "sizes_sent", "sizes_received"],
+    group: "Communication",
     charts: tables => [matrixOf(tables.get("matrix")), nodeView(tables), messageSizes(tables.get("size_classes"))],
   },
   {
-    title: "Waiting and computing",
-    tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank"],
+    group: "Waiting and computing",
     charts: tables => [beside(waitKinds(tables), blame(tables)), criticalPath(tables)],
   },
   {
-    title: "CPU time by samples",
-    tables: ["cpu_procedures", "cpu_lines", "cpu_loops", "cpu_procedures_by_thread", "call_tree"],
+    group: "CPU time by samples",
     charts: tables => [flame(tables, "call_tree"), tables.get("cpu_lines").rows ? sourceLines(tables) : null],
     opened_by: ["function"],
   },
   {
-    title: "Functions with measured calls",
-    tables: [
-      "sampled_totals",
-      "sampled_functions",
-      "sampled_by_thread",
-      "sampled_metrics",
-      "sampled_histogram",
-      "sampled_instances",
-    ],
+    group: "Functions with measured calls",
     charts: tables => [instances(tables)],
   },
   {
-    title: "Instrumented functions",
-    tables: [
-      "instrumented",
-      "instrumented_paths",
-      "instrumented_ranks",
-      "function_warm_up",
-      "instrumented_counts",
-      "streams",
-      "instrumented_lost",
-    ],
+    group: "Instrumented functions",
     charts: tables => [flame(tables, "instrumented_paths")],
     opened_by: ["function"],
   },
   {
-    title: "Threads and locks",
-    tables: ["thread_waiting", "locks", "phases", "worksharing", "hybrid_efficiency"],
+    group: "Threads and locks",
     charts: tables => [speedupStacks(tables)],
   },
-  { title: "Files", tables: ["io", "io_files", "io_ranks"], charts: tables => [fileBars(tables)] },
+  { group: "Files", charts: tables => [fileBars(tables)] },
   {
-    title: "Memory",
-    tables: [
-      "memory",
-      "memory_path_ranks",
-      "memory_libraries",
-      "memory_ranks",
-      "memory_functions",
-      "memory_sections",
-      "memory_system",
-      "memory_places",
-      "memory_series",
-    ],
+    group: "Memory",
     charts: tables => [memoryLines(tables)],
   },
   {
-    title: "Sections",
-    tables: [
-      "sections",
-      "section_names",
-      "sections_by_rank",
-      "section_threads",
-      "section_sheet_processes",
-      "section_sheet",
-      "section_functions",
-      "section_instances",
-    ],
+    group: "Sections",
     charts: tables => [sectionBars(tables), processBars(tables), sheetBars(tables)],
     needs: tables => tables.get("sections").rows > 1 /* the first is the whole run */,
   },
@@ -152,12 +88,10 @@ const SCREENS = {
     told: ["scaling"],
     subjects: [
       {
-        title: "Parts of the program",
-        tables: ["parts", "part_times"],
+        group: "Parts of the program",
         charts: tables => [partCurve(tables)],
         open: true,
       },
-      { title: "Sizes and runs", tables: ["points", "runs"] },
     ],
   },
   "fvmpi-stacks-1": {
@@ -165,23 +99,18 @@ const SCREENS = {
     told: [],
     subjects: [
       {
-        title: "Throughput",
-        tables: ["throughputs", "shares", "throughput_curve"],
+        group: "Throughput",
         charts: tables => [shareBars(tables)],
         open: true,
       },
-      { title: "Phases", tables: ["stacks"], charts: tables => [phaseStacks(tables), phaseCurves(tables)], open: true },
-      { title: "One thread at a time: time by cache", tables: ["curves"], charts: tables => [cacheCurves(tables)] },
-      { title: "Runs", tables: ["runs"] },
+      { group: "Phases", charts: tables => [phaseStacks(tables), phaseCurves(tables)], open: true },
+      { group: "One thread at a time: time by cache", charts: tables => [cacheCurves(tables)] },
     ],
   },
   "fvmpi-diff-2": {
     first: [drawDiff],
     told: ["comparison"],
-    subjects: [
-      { title: "What changed", tables: ["entries", "mpi_functions", "callsites"], open: true },
-      { title: "Runs", tables: ["differences", "run_changes", "runs_a", "runs_b"] },
-    ],
+    subjects: [{ group: "What changed", open: true }],
   },
 };
 
@@ -222,7 +151,7 @@ function drawSubject(subject, tables) {
   const element = make(
     "details",
     { class: "subject", open: false },
-    make("summary", null, make("h2", null, subject.title)),
+    make("summary", null, make("h2", null, subject.group)),
   );
   const fill = () => {
     if (!element.open || element.children.length > 1) return;
@@ -238,17 +167,30 @@ function drawSubject(subject, tables) {
   return own.length ? element : null;
 }
 
-function drawSubjects(tables, screen) {
-  const isBlank = name => Boolean(tables.get(name)?.isBlank()),
-    subjects = screen.subjects
-      .filter(({ needs }) => !needs || needs(tables))
-      .map(subject => ({ ...subject, tables: subject.tables.filter(name => !isBlank(name)) })),
-    told = new Set(subjects.flatMap(subject => subject.tables).concat(screen.told));
-  const rest = { title: "All other tables", tables: [...tables.keys()].filter(name => !told.has(name)) };
+/* The subjects of a screen with the names of their tables: {group, charts, ..., tables}, and what is left behind them. */
+function subjectsOf(tables, screen) {
+  const groups = new Map(screen.subjects.map(({ group }) => [group, []])),
+    shown = [...tables.keys()].filter(name => !screen.told.includes(name));
 
-  document
-    .getElementById("subjects")
-    .append(...[...subjects, rest].map(subject => drawSubject(subject, tables)).filter(Boolean));
+  for (const name of shown.filter(name => tables.get(name).group && !tables.get(name).isBlank())) {
+    const { group } = tables.get(name);
+
+    groups.set(group, [...(groups.get(group) || []), name]);
+  }
+  const subjects = [...groups]
+      .map(([group, names]) => ({ ...screen.subjects.find(row => row.group === group), group, tables: names }))
+      .filter(({ needs }) => !needs || needs(tables)),
+    placed = new Set(subjects.flatMap(subject => subject.tables));
+
+  return [...subjects, { group: "All other tables", tables: shown.filter(name => !placed.has(name)) }];
+}
+
+function drawSubjects(tables, screen) {
+  document.getElementById("subjects").append(
+    ...subjectsOf(tables, screen)
+      .map(subject => drawSubject(subject, tables))
+      .filter(Boolean),
+  );
 }
 
 function drawSelection() {

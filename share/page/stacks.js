@@ -25,12 +25,13 @@ function lostIn(of, key) {
     ? 0
     : of[key];
 }
-const REJECTED = {
-  no_t1: "no run with one thread has it",
-  t1_varies: "runs with one thread differ by more than 5 %",
-  off_cpu: "threads were off their processors for more than 2 % of their time",
-  too_large: "a speedup above 1.05 N",
-};
+const whyRejected = verdict =>
+  ({
+    no_t1: "no run with one thread has it",
+    t1_varies: "runs with one thread differ by more than " + limits.t1_spread,
+    off_cpu: "threads were off their processors for more than " + limits.off_cpu + " of their time",
+    too_large: "a speedup above 1.05 N",
+  })[verdict];
 
 const APART = ["lost_to_overhead", "lost_to_cache", "lost_to_memory", "lost_to_sharing"];
 const toldOf = rows => STACKED.filter(([key]) => !APART.includes(key) || rows.some(of => lostIn(of, key)));
@@ -57,7 +58,7 @@ function stackBars(id, told, rows, labelOf) {
           "the parts of a bar add up to N, the number of threads",
         )
       : null,
-    ...without.map(of => make("p", { class: "note" }, labelOf(of) + ": no stack: " + REJECTED[of.verdict])),
+    ...without.map(of => make("p", { class: "note" }, labelOf(of) + ": no stack: " + whyRejected(of.verdict))),
   );
 }
 
@@ -177,7 +178,7 @@ const SHARED = [
 ];
 const UNTOLD = of =>
   of.is_off_cpu
-    ? "off their processors for more than 2 % of the time"
+    ? "off their processors for more than " + limits.off_cpu + " of the time"
     : "the cost of sharing is not known: " + of.separation.replaceAll("_", " ");
 
 function throughputBars(points) {
@@ -377,7 +378,7 @@ function drawStacks(tables) {
             make("li", null, make("b", null, lost.toFixed(2)), " of " + last.thread_count + " lost " + word),
           ),
         )
-      : make("p", null, "No stack: " + REJECTED[last.verdict] + "."),
+      : make("p", null, "No stack: " + whyRejected(last.verdict) + "."),
   );
   document
     .getElementById("efficiency")

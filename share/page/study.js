@@ -29,7 +29,11 @@ function efficiencyBySize(points) {
   const cell = value =>
     value === null
       ? make("td", null, "")
-      : make("td", { class: value >= GOOD ? null : "bad" }, percent(value) + (value >= GOOD ? " \u2713" : " \u26a0"));
+      : make(
+          "td",
+          { class: value >= limits.good ? null : "bad" },
+          percent(value) + (value >= limits.good ? " \u2713" : " \u26a0"),
+        );
 
   return make(
     "table",
@@ -261,7 +265,7 @@ function drawScaling(tables) {
       make(
         "p",
         { class: "note" },
-        "POP metrics, each the product of those below it; " + 100 * GOOD + " % and more is called acceptable",
+        "POP metrics, each the product of those below it; " + 100 * limits.good + " % and more is called acceptable",
       ),
       scrolled("Efficiency by size", efficiencyBySize(points)),
     );

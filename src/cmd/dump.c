@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fvmpi dump: every record of the rank files, one a line, `type key=value ...`, for eyes and for grep. Strings are
- * quoted and escaped. What is damaged is a line, too. */
+/* fvmpi dump: every record, one a line, `type key=value ...`. Strings are escaped; what is damaged is a line, too. */
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/dump.h"

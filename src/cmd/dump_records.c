@@ -17,7 +17,7 @@ static bool is_new(struct seen *s, const void *item)
     for (unsigned i = 0; i < s->count; i++)
         if (s->item[i] == item)
             return false;
-    if (s->count < sizeof(s->item) / sizeof(*s->item))
+    if (item && s->count < sizeof(s->item) / sizeof(*s->item))
         s->item[s->count++] = item;
     return item != NULL;
 }
@@ -73,8 +73,7 @@ static void print_kind(const struct fv_chunk_kind *kind, struct seen *layouts, s
     printf("%s\n", kind->forgotten ? " MPI_Pcontrol(2) drops them." : "");
     if (!is_new(layouts, kind->layout))
         return;
-    if (*kind->layout->doc)
-        printf("\n%s\n", kind->layout->doc);
+    printf("%s%s%s", *kind->layout->doc ? "\n" : "", kind->layout->doc, *kind->layout->doc ? "\n" : "");
     print_layout(kind->layout, parts, enums);
 }
 
@@ -93,13 +92,12 @@ void fv_dump_records(void)
     for (unsigned i = 0; i < parts.count; i++) {
         const struct fv_layout *part = parts.item[i];
 
-        if (part && is_new(&layouts, part)) {
+        if (is_new(&layouts, part)) {
             printf("\n### %s\n%s%s%s", part->name, *part->doc ? "\n" : "", part->doc, *part->doc ? "\n" : "");
             print_layout(part, &parts, &enums);
         }
     }
     puts("\n## Words");
     for (unsigned i = 0; i < enums.count; i++)
-        if (enums.item[i])
-            print_enum(enums.item[i]);
+        print_enum(enums.item[i]);
 }

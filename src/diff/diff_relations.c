@@ -125,6 +125,7 @@ static const struct fv_relation runs_a = {
     .name = "runs_a",
     .key = "runs_a",
     .title = "Runs of A",
+    .group = "Runs",
     .doc = "The experiments of A in the order given.",
     FV_COLUMNS(run_columns),
     .base = side_a,
@@ -134,6 +135,7 @@ static const struct fv_relation runs_b = {
     .name = "runs_b",
     .key = "runs_b",
     .title = "Runs of B",
+    .group = "Runs",
     .doc = "The experiments of B in the order given.",
     FV_COLUMNS(run_columns),
     .base = side_b,
@@ -267,6 +269,7 @@ const struct fv_relation fv_diff_run_changes = {
     .name = "run_changes",
     .key = "run_changes",
     .title = "Changes of the run",
+    .group = "Runs",
     .doc = "Changes of the whole run from A to B: one row for each value.",
     .shown = "name a_words b_words change_words percent_words/5 interval_words/4 significant a_stddev_words/2 "
              "b_stddev_words/2",
@@ -382,6 +385,7 @@ const struct fv_relation fv_diff_functions = {
     .name = "mpi_functions",
     .key = "mpi_functions",
     .title = "MPI functions",
+    .group = "What changed",
     .doc = "MPI functions. Significant changes of time come first, largest first.",
     .shown = "function time_a_s time_b_s change_words percent_words/6 interval_words/5 significant "
              "wait_a_s/4 wait_b_s/4 "
@@ -483,6 +487,7 @@ static const struct fv_relation callsites = {
     .name = "callsites",
     .key = "callsites",
     .title = "Call sites",
+    .group = "What changed",
     .doc = "Call paths that lead to MPI, in the order of mpi_functions.",
     FV_COLUMNS(callsite_columns),
     .base = the_diff,
@@ -597,6 +602,7 @@ const struct fv_relation fv_diff_entries = {
     .name = "entries",
     .key = "entries",
     .title = "Rows of tables",
+    .group = "What changed",
     .doc = "Findings, sampled functions, procedures, computing between calls, sections and locks of either side, from "
            "tables that every run recorded. Significant changes of time come first, largest first.",
     .shown = "label place/7 time_a_s/9 time_b_s/9 change_words percent_words/6 interval_words/5 significant rank/8 "
@@ -629,6 +635,7 @@ static const struct fv_relation differences = {
     .name = "differences",
     .key = "differences",
     .title = "Machines and environments",
+    .group = "Runs",
     .doc = "Differences between machines, placement of ranks and environments of A and B, by kind and name. Empty: "
            "none, or one of the runs did not record them.",
     FV_COLUMNS(difference_columns),

@@ -246,6 +246,7 @@ static const struct fv_relation callsites_relation = {
     .name = "callsites",
     .key = "callsites",
     .title = "Call sites",
+    .group = "Call sites and MPI functions",
     .doc = "MPI functions with the call paths that lead to them, longest time first. Call paths that look the same are "
            "merged: equal module, function, file and line in each frame. If a line is not known, the offset must be "
            "equal too.",
@@ -293,6 +294,7 @@ static const struct fv_relation mpi_functions_relation = {
     .name = "mpi_functions",
     .key = "mpi_functions",
     .title = "MPI functions",
+    .group = "Call sites and MPI functions",
     .doc = "MPI functions, summed over their call sites, longest time first.",
     .shown = "function time_sum_s share wait_s/6 count time_mean_s/5 time_min_s/2 time_max_s/3 bytes_sent/4 "
              "bytes_received/4 callsite_count/2 rank_count/1",
@@ -412,6 +414,7 @@ static const struct fv_relation message_sizes_relation = {
     .name = "message_sizes",
     .key = "message_sizes",
     .title = "Message sizes",
+    .group = "Call sites and MPI functions",
     .doc = "Message sizes in powers of two, over all MPI functions and ranks. Empty buckets are left out. The first "
            "bucket is for 0 bytes, point to point.",
     .shown = "low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3 function/1",
@@ -440,6 +443,7 @@ static const struct fv_relation size_classes_relation = {
     .name = "size_classes",
     .key = "size_classes",
     .title = "Message sizes by function and size of communicator",
+    .group = "Communication",
     .doc = "Calls and messages of an MPI function by size of the communicator and message size, in powers of two. "
            "Sorted by function, longest time first, then by these sizes.",
     .shown =
@@ -487,6 +491,7 @@ static const struct fv_column_def histogram_columns[] = {
     { "durations", "durations", "", "", FV_NEST_IN(durations, struct fv_func, durations) },
 };
 static const struct fv_relation histograms_relation = {
+    .group = "Communication",
     .key = "histograms",
     .title = "Message sizes and durations",
     .doc = "Message sizes and durations of each MPI function that was called, longest time first.",
@@ -514,6 +519,7 @@ static const struct fv_relation matrix_relation = {
     .name = "matrix",
     .key = "matrix",
     .title = "Communication matrix",
+    .group = "Communication",
     .doc = "Messages and bytes between each pair of ranks, by sender and receiver.",
     .shown = "from to messages bytes share/1 mean_bytes/2",
     .shape = FV_ROWS,
@@ -643,6 +649,7 @@ static const struct fv_relation communicators_relation = {
     .name = "communicators",
     .key = "communicators",
     .title = "Communicators",
+    .group = "Communication",
     .doc = "All communicators. MPI_COMM_SELF of all ranks is one of them.",
     .shown = "label size remote_size/4 time_s wait_s/1 count collective_count/2 bytes_sent/3",
     .share = "share",

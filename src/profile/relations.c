@@ -20,6 +20,15 @@ __attribute__((constructor)) static void list_relations(void)
             fv_profile_relations[count++] = fv_subjects[i]->relations[k];
 }
 
+const char *fv_subject_group(const struct fv_relation *relation)
+{
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        for (size_t k = 0; k < FV_SUBJECT_RELATIONS && fv_subjects[i]->relations[k]; k++)
+            if (fv_subjects[i]->relations[k] == relation)
+                return fv_subjects[i]->group;
+    return NULL;
+}
+
 void fv_tables_init(struct fv_tables *t, const struct fv_profile *profile)
 {
     *t = (struct fv_tables){ .profile = profile, .model = profile->model, .message_bytes = -1 };

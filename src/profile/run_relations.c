@@ -246,6 +246,7 @@ static const struct fv_relation programs_relation = {
     .name = "programs",
     .key = "programs",
     .title = "Programs",
+    .group = "Ranks",
     .doc = "The executables of the launch, by their first rank. Ranks run the same program if name and build-id of "
            "their executables are equal. If a build-id is not known, the paths must be equal.",
     FV_COLUMNS(program_columns),
@@ -713,6 +714,7 @@ const struct fv_relation fv_ranks_relation = {
     .name = "ranks",
     .key = "ranks",
     .title = "Ranks",
+    .group = "Ranks",
     .doc = "The ranks that have a rank file, by rank.",
     .shown = "rank host/1 program/3 app_time_s user_s/3 system_s/3 compute_share thread_wait_share/4 polled_share/4 "
              "mpi_share "

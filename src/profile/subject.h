@@ -37,8 +37,10 @@ struct fv_overhead;
 #define FV_SUBJECT_TRACKS    12
 #define FV_SUBJECT_RELATIONS 16
 struct fv_subject {
-    size_t bytes;                                                   /* of its data, all zeros at first; 0: none, or
-                                                                     * `complete` makes them */
+    const char *group; /* of the page: below which heading its tables stand, but for those with a group of their own;
+                        * NULL: with all others */
+    size_t bytes;      /* of its data, all zeros at first; 0: none, or
+                        * `complete` makes them */
     const struct fv_track *tracks[FV_SUBJECT_TRACKS];               /* NULL behind the last, unless the array is full */
     const struct fv_relation *relations[FV_SUBJECT_RELATIONS];      /* in the order of JSON; likewise */
     void (*fold)(struct fv_model *model, struct fv_alikes *alikes); /* makes one of call paths that look alike; NULL: it
@@ -56,6 +58,9 @@ struct fv_subject {
     void (*release)(void *data); /* frees what the data point to; NULL: nothing */
 };
 extern const struct fv_subject *const fv_subjects[FV_SUBJECT_COUNT];
+
+/* Of the subject that has the relation; NULL: none. */
+const char *fv_subject_group(const struct fv_relation *relation);
 
 /* The call path that stands for one, which looks the same (fv_subject.fold). */
 uint32_t fv_alike(struct fv_alikes *alikes, uint32_t node);

@@ -182,6 +182,7 @@ extern const struct fv_relation fv_timeline_relation;
 const struct fv_relation fv_timeline_relation = {
     .key = "timeline",
     .title = "Timeline",
+    .group = "Timeline",
     .doc = "Share of MPI in the time of each rank, by class of functions. The recording has 256 bins; their length is "
            "rounded up to a power of two.",
     .shape = FV_ONE,

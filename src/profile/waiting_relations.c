@@ -488,6 +488,7 @@ const struct fv_relation fv_waiting_relation = {
     .name = "waiting",
     .key = "waiting",
     .title = "Waiting",
+    .group = "Waiting and computing",
     .doc = "Which ranks made others wait. Null: not known.",
     .shape = FV_ONE,
     .nullable = true,

@@ -103,6 +103,7 @@ const struct fv_relation fv_scaling_points = {
     .name = "points",
     .key = "points",
     .title = "Sizes",
+    .group = "Sizes and runs",
     .doc = "Sizes, smallest first. The first is the reference.",
     .shown = "rank_count thread_count elapsed_s speedup of_ideal global/9 parallel/9 load_balance/8 communication/8 "
              "serialization/6 transfer/6 openmp/7 computation/9 instruction_scalability/5 ipc_scalability/5 "
@@ -127,6 +128,7 @@ static const struct fv_relation runs = {
     .name = "runs",
     .key = "runs",
     .title = "Runs",
+    .group = "Sizes and runs",
     .doc = "The runs in the order given.",
     FV_COLUMNS(run_columns),
     .base = the_scaling,
@@ -172,6 +174,7 @@ static const struct fv_relation times = {
     .name = "part_times",
     .key = "times",
     .title = "Times of parts",
+    .group = "Parts of the program",
     .doc = "Time of the part at each size, in their order.",
     FV_COLUMNS(time_columns),
     FV_OUTER(time_outer),
@@ -211,6 +214,7 @@ const struct fv_relation fv_scaling_parts = {
     .name = "parts",
     .key = "parts",
     .title = "Parts of the program",
+    .group = "Parts of the program",
     .doc = "Procedures (estimated CPU time outside of MPI, by clock samples), computing between MPI calls, sections "
            "and MPI functions: mean time of a rank. Largest loss at the largest size first; if the kind of scaling is "
            "not known, longest time there first.",

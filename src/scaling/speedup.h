@@ -34,7 +34,8 @@
 #include "scaling/throughput.h"
 #include "tool/vec.h"
 
-#define FV_T1_SPREAD 0.05 /* (second least - least) / mean */
+#define FV_T1_SPREAD       0.05 /* (second least - least) / mean */
+#define FV_T1_SPREAD_WORDS "5 %"
 
 enum fv_speedup_reject {
     FV_SPEEDUP_GOOD,

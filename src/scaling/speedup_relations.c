@@ -127,6 +127,7 @@ const struct fv_relation fv_speedup_points = {
     .name = "stacks",
     .key = "points",
     .title = "Stacks",
+    .group = "Phases",
     .doc = "Speedups by number of threads, smallest first.",
     .shown = "name thread_count run_count/9 elapsed_s/2 longest_s/6 speedup lost_to_serial/1 lost_to_waiting "
              "lost_to_imbalance lost_to_few_cpus/3 lost_to_work verdict/4",
@@ -200,6 +201,7 @@ const struct fv_relation fv_speedup_curves = {
     .name = "curves",
     .key = "curve",
     .title = "Time by cache",
+    .group = "One thread at a time: time by cache",
     .doc = "Runs in which one thread at a time ran alone (fvmpi run --stacks --solo), by number of threads, then by "
            "cache, most first.",
     .shown = "name thread_count run_count/9 method/5 cache_share cache_bytes/4 alone_s slowdown "
@@ -246,6 +248,7 @@ static const struct fv_relation runs = {
     .name = "runs",
     .key = "runs",
     .title = "Runs",
+    .group = "Runs",
     .doc = "The runs in the order given.",
     FV_COLUMNS(run_columns),
     .base = the_speedup,

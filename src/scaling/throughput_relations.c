@@ -67,6 +67,7 @@ static const struct fv_relation shares = {
     .name = "shares",
     .key = "shares",
     .title = "Losses of each",
+    .group = "Throughput",
     .doc = "Ranks or copies, by number.",
     .shown = "rank together_s queue_s/2 alone_s part_s/3 cache_s memory_s sharing_s/4",
     FV_COLUMNS(share_columns),
@@ -165,6 +166,7 @@ const struct fv_relation fv_throughput_points = {
     .name = "throughputs",
     .key = "throughputs",
     .title = "Throughput",
+    .group = "Throughput",
     .doc = "Copies of a program, or ranks, that share a node (fvmpi run --throughput), by their number.",
     .shown =
         "count run_count/9 elapsed_s/2 together_s/1 alone_s/3 part_s/4 throughput lost_to_waiting lost_to_few_cpus/5 "
@@ -234,6 +236,7 @@ const struct fv_relation fv_throughput_curve = {
     .name = "throughput_curve",
     .key = "throughput_curve",
     .title = "One at a time, by cache",
+    .group = "Throughput",
     .doc = "Copies and ranks that worked alone, by their part of the shared cache.",
     .shown = "count/9 cache_share run_count/8 method/5 cache_bytes/4 alone_s slowdown cycles_per_instruction/2 "
              "lines_per_1000/3 bytes_per_s/3 missed_share/6 verdict/1",

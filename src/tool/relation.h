@@ -109,6 +109,8 @@ struct fv_relation {
     const char *name;  /* of the table: --table, CSV's file; NULL: none of its own */
     const char *key;   /* in JSON */
     const char *title; /* in text */
+    const char *group; /* of the page: below which heading it stands; NULL: where the relation around it does, or the
+                        * subject's (profile/subject.h) */
     const char *doc;   /* what a row is, and their order */
     uint8_t shape;     /* enum fv_shape */
     bool by_rank;      /* a row for each rank: --json-ranks may sum these up */

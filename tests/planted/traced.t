@@ -133,7 +133,9 @@ def alike(tap, mpi):
         check(late >= 0.9 * 10 * 0.02, 'late post: {} s', late)
 
 
-LONG_CALLS = r'how much of MPI_Win_(start|complete) \(\S+ m?s\) is waiting: even its fastest call takes 2\d\.\d ms; fvunify'
+LONG_CALLS = (
+    r'how much of MPI_Win_(start|complete) \(\S+ m?s\) is waiting: even its fastest call takes 2\d\.\d ms; fvunify'
+)
 LATE = ('late_rank', 'no_progress')
 # What ranks wait for is a guess of the profile. The trace knows it, also where others had processors.
 GUESSES = ('unexplained_waiting', 'small_messages')

@@ -109,9 +109,9 @@ static void an_offset(void **state)
     assert_false(run.found.drift);
     assert_int_equal(run.found.groups, 1);
     assert_int_equal(run.found.linked, 2);
-    assert_true(run.found.contradiction_s == 0);
+    assert_that(run.found.contradiction_s, ==, 0);
     expect_error(40 * US);
-    assert_true(fv_align_error(run.align, 1, 1) == 0);
+    assert_that(fv_align_error(run.align, 1, 1), ==, 0);
 }
 
 /* The finding: barriers that all enter and leave together, and 200 us long. */

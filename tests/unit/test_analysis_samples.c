@@ -129,8 +129,8 @@ static void few_keep_their_paths(void **state)
         assert_true(!t.items[i].kind || t.items[i].kind > 100 - 64);
         *(t.items[i].kind ? &kept : &rest) += t.items[i].ns;
     }
-    assert_true(rest == (uint64_t)-18); /* 1 - 2 + 3 ... - 36 */
-    assert_true(kept == (uint64_t)-32);
+    assert_that(rest, ==, (uint64_t)-18); /* 1 - 2 + 3 ... - 36 */
+    assert_that(kept, ==, (uint64_t)-32);
     fv_tallies_release(&t);
 }
 

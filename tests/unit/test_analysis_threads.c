@@ -306,7 +306,7 @@ static void no_more_than_all(void **state)
 {
     (void)state;
     for (uint64_t ns = 1; ns < UINT64_MAX / 3; ns = ns * 3 + 1) {
-        assert_true(fv_locked_part(FV_LOCKED, ns) == ns);
+        assert_that(fv_locked_part(FV_LOCKED, ns), ==, ns);
         assert_that(fv_locked_part(FV_LOCKED - 1, ns), <=, ns);
     }
 }

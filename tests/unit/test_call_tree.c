@@ -90,7 +90,7 @@ static void same_paths(void **state)
     const struct fv_node *n = &t.nodes[first.of[2]];
     assert_int_equal(n->parent, first.of[1]);
     assert_int_equal(n->offset, 0x200);
-    assert_true(n->key == fv_key_frame(t.nodes[n->parent].key, t.modules[n->module].key, 0x200));
+    assert_that(n->key, ==, fv_key_frame(t.nodes[n->parent].key, t.modules[n->module].key, 0x200));
     assert_int_equal(fv_numbers_get(&first, 7), FV_NONE);
     fv_numbers_release(&first);
     fv_numbers_release(&second);
@@ -350,7 +350,7 @@ static void self_and_inferred(void **state)
     assert_int_equal(c.count, 4);
     assert_string_equal(c.items[0].name, "MPI_COMM_SELF");
     assert_int_equal(c.items[0].origin.rank, 1);
-    assert_true(c.items[1].parent == c.items[0].uid);
+    assert_that(c.items[1].parent, ==, c.items[0].uid);
     assert_int_equal(c.items[0].owner, FV_NOBODY);
     assert_int_equal(c.items[2].owner, 1);
     assert_int_equal(c.items[3].owner, 3);

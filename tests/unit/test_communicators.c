@@ -28,7 +28,7 @@ static void test_communicator_ids(void **state)
     uint64_t began = fv_ticks();
     struct fv_comm *again = comm_of(0x11, w, even, 2, 0);
     assert_ptr_equal(fv_comm_find(0x11), again);
-    assert_true(again->uid != a->uid);
+    assert_that(again->uid, !=, a->uid);
     assert_true(fv_comm_freed(freed, began)); /* the old one's free, come late: known, and the new one stays */
     assert_ptr_equal(fv_comm_find(0x11), again);
 }
@@ -128,7 +128,7 @@ static void test_duplicate_of_an_intercommunicator(void **state)
     assert_int_equal(fv_comm_peer_world(d, 0), 3);
     assert_int_equal(fv_comm_peer_world(d, 1), 1);
     assert_memory_equal(d->record->run, c->record->run, 2 * sizeof(c->run[0]));
-    assert_true(d->uid != c->uid);
+    assert_that(d->uid, !=, c->uid);
 }
 
 static void test_thousands_of_communicators(void **state)
@@ -154,9 +154,9 @@ static void test_many_collectives(void **state)
 
     c->collectives = UINT32_MAX;
     assert_int_equal(fv_comm_collective(c), UINT32_MAX);
-    assert_true(fv_comm_collective(c) == UINT64_C(1) << 32);
+    assert_that(fv_comm_collective(c), ==, UINT64_C(1) << 32);
     if (c->record) /* none, over budget */
-        assert_true(c->record->collectives == (UINT64_C(1) << 32) + 1);
+        assert_that(c->record->collectives, ==, (UINT64_C(1) << 32) + 1);
     fv_comm_freed(c, fv_ticks());
 }
 

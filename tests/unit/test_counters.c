@@ -477,8 +477,8 @@ static bool memory_is_marked(uint64_t memory, uint64_t all)
         add_value(&v, 0, i, 0, values[i]);
     fv_counts_finish(&v, 1);
     bool is_marked = metric_of(&v, "memory_bound")->mark;
-    assert_true(!!metric_of(&v, "backend_bound")->mark == (all > 500));
-    assert_true(!!metric_of(&v, "core_bound")->mark == (all > 500 && all - memory > 200));
+    assert_that(!!metric_of(&v, "backend_bound")->mark, ==, (all > 500));
+    assert_that(!!metric_of(&v, "core_bound")->mark, ==, (all > 500 && all - memory > 200));
     fv_counts_release(&v);
     return is_marked;
 }

@@ -14,14 +14,14 @@ static void every_duration_has_a_bucket(void **state)
         for (unsigned i = 0; i < FV_OCTAVE_BUCKETS; i++) {
             uint64_t first = fv_bucket_first(octave, i), last = first + (fv_bucket_width(octave) - 1);
 
-            assert_true(first == next);
+            assert_that(first, ==, next);
             assert_int_equal(fv_octave(first), octave);
             assert_int_equal(fv_octave(last), octave);
             assert_int_equal(fv_octave_bucket(first, octave), i);
             assert_int_equal(fv_octave_bucket(last, octave), i);
             next = last + 1;
         }
-    assert_true(next == 0); /* all of 2^64 */
+    assert_that(next, ==, 0); /* all of 2^64 */
 }
 
 static int by_size(const void *a, const void *b)

@@ -39,14 +39,14 @@ static void test_round_trip(void **state)
             assert_true(fv_event_next(&c, &e));
             assert_int_equal(e.kind, kind);
             for (unsigned i = 0; i < fv_event_forms[kind].fields; i++)
-                assert_true(e.field[i] == field[i]);
+                assert_that(e.field[i], ==, field[i]);
             assert_false(fv_event_next(&c, &e));
             assert_false(c.damaged);
             c = fv_event_cursor(bytes, sizeof(bytes)); /* far from the end it is read in another way */
             assert_true(fv_event_next(&c, &e));
             assert_ptr_equal(c.at, end);
             for (unsigned i = 0; i < fv_event_forms[kind].fields; i++)
-                assert_true(e.field[i] == field[i]);
+                assert_that(e.field[i], ==, field[i]);
             for (const uint8_t *cut = at + 1; cut < end; cut++) { /* every cut is noticed */
                 c = fv_event_cursor(bytes, (uint64_t)(cut - bytes));
                 assert_false(fv_event_next(&c, &e));

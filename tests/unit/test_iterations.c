@@ -37,7 +37,7 @@ static uint32_t random_below(struct program *p, uint32_t n)
 
 static void call(struct program *p, uint32_t symbol, double before_s)
 {
-    assert_true(p->count < MOST);
+    assert_that(p->count, <, MOST);
     p->symbol[p->count] = symbol;
     p->begin_s[p->count] = p->now_s + before_s;
     p->now_s = p->end_s[p->count++] = p->now_s + before_s + 1e-5;

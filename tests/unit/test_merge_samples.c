@@ -448,8 +448,8 @@ static void equal_contexts_only(void **state)
         for (unsigned k = 0; k < 3; k++) {
             assert_int_equal(m.files[k].map.entry_count, CONTEXTS);
             node[k] = m.files[k].map.entries[i];
-            assert_true(m.defs.tree.nodes[node[k]].flags == FV_DEF_ENTRY);
-            assert_true(m.defs.tree.nodes[m.defs.tree.nodes[node[k]].parent].flags == FV_DEF_CALLS);
+            assert_that(m.defs.tree.nodes[node[k]].flags, ==, FV_DEF_ENTRY);
+            assert_that(m.defs.tree.nodes[m.defs.tree.nodes[node[k]].parent].flags, ==, FV_DEF_CALLS);
         }
         assert_int_equal(node[0], node[1]);
         assert_int_not_equal(node[0], node[2]);

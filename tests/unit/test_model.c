@@ -484,7 +484,7 @@ static void keys_of_runs(void **state)
     one_run(true, b);
     for (unsigned i = 0; i < 3; i++) {
         assert_true(a[i] && a[i] == b[i]);
-        assert_true(a[i] != a[(i + 1) % 3]);
+        assert_that(a[i], !=, a[(i + 1) % 3]);
     }
     assert_true(a[0] != fv_key_call(fv_key_frame(FV_KEY_ROOT, fv_key_module(NULL, 0, "app"), 16),
                                     fv_key_function("MPI_Send"))); /* another build of it */
@@ -588,7 +588,7 @@ static void sizes_by_site(void **state)
     assert_true(of[0].bucket == 4 && of[0].sent.count == 2 && of[0].min == 8 && of[0].max == 8);
     assert_true(of[1].bucket == 10 && of[1].sent.count == 4 && of[1].sent.bytes == 3200 && !of[1].received.count);
     assert_true(of[1].min == 600 && of[1].max == 1000 && !of[1].lost);
-    assert_true(of[1].sent.seconds > of[0].sent.seconds);
+    assert_that(of[1].sent.seconds, >, of[0].sent.seconds);
     assert_true(model.site_sizes[received->first_size].lost);
     struct fv_site_rank all = fv_site_messages(&model, s);
     assert_true(all.messages == 6 && all.size_min == 8 && all.size_max == 1000 && !all.sizes_lost);

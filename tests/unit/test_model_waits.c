@@ -52,7 +52,7 @@ static void waits_exact(void **state)
     expect_waits("MPI_Scan", (const int[4]){ 0, 0, 20, 10 }, FV_WAIT_EXACT);
     assert_near(model.ranks[2].delay_s, 0.120 + 0.120, 1e-9); /* barrier and broadcast */
     assert_near(model.ranks[0].wait_time_s, 0.020 + 0.050 + 0.050, 1e-9);
-    assert_true(model.efficiency.wait_kind == FV_WAIT_EXACT);
+    assert_that(model.efficiency.wait_kind, ==, FV_WAIT_EXACT);
 }
 
 /* fvmpi's own barriers in all calls of the cells made last: where, and how long in each rank. */

@@ -336,7 +336,7 @@ static void environment_tells_the_job(void **state)
 
     (void)state;
     childs = mmap(NULL, sizeof(*childs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(childs != MAP_FAILED);
+    assert_that(childs, !=, MAP_FAILED);
     setenv("PMI_RANK", "0", 1);
     setenv("SLURM_JOB_ID", "17", 1);
     for (unsigned i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
@@ -390,7 +390,7 @@ static void jobs(void **state)
     for (unsigned i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
         unsetenv(launchers[i]);
     assert_int_equal(fv_experiment_job(), fv_experiment_job());
-    assert_true(fv_experiment_job() != 0);
+    assert_that(fv_experiment_job(), !=, 0);
     setenv("SLURM_PROCID", "1", 1); /* two nodes */
     setenv("SLURM_NNODES", "2", 1);
     assert_int_equal(fv_experiment_job(), 0);

@@ -457,8 +457,8 @@ static void rounding_is_no_component(void **state)
     struct fv_phase_bound b = fv_phase_bound(&sums);
 
     (void)state;
-    assert_true(b.imbalance == 0);
-    assert_true(b.few_cpus == 0);
+    assert_that(b.imbalance, ==, 0);
+    assert_that(b.few_cpus, ==, 0);
     assert_near(b.synchronisation, 0.3, 1e-9);
 }
 

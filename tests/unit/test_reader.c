@@ -262,14 +262,14 @@ static void every_count(void **state)
 
         if (!kind->varies)
             continue;
-        assert_true(of->bytes + 16 <= sizeof(record));
+        assert_that(of->bytes + 16, <=, sizeof(record));
         assert_true(fv_record_is_whole(of, record, of->bytes + 16));
         assert_false(fv_record_is_whole(of, record, of->bytes - 8));
         for (const struct fv_elements *e = of->elements; e < of->elements + of->counts; e++) {
             if (e->by[0].bytes) {
                 memset((char *)record + e->by[0].offset, 0xff, e->by[0].bytes);
                 assert_false(fv_record_is_whole(of, record, of->bytes + 16));
-                assert_true(fv_elements(e, record, of->bytes + 16) <= of->bytes + 16);
+                assert_that(fv_elements(e, record, of->bytes + 16), <=, of->bytes + 16);
                 memset(record, 0, sizeof(record));
                 checked++;
             }
@@ -281,7 +281,7 @@ static void every_count(void **state)
             }
         }
     }
-    assert_true(checked >= 18);
+    assert_that(checked, >=, 18);
 }
 
 static const struct fv_neighbours *neighbours_of(const struct fv_reader *r, uint32_t comm)

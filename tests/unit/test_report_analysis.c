@@ -61,7 +61,7 @@ static void takes_over(void **state)
     assert_int_equal(receive->wait_kind, FV_WAIT_EXACT);
     assert_int_equal(send->wait_kind, FV_WAIT_EXACT);
     expect(model.ranks[0].wait_time_s, 0.03);
-    assert_true(model.efficiency.wait_kind == FV_WAIT_EXACT);
+    assert_that(model.efficiency.wait_kind, ==, FV_WAIT_EXACT);
     expect(model.efficiency.serialization, 0.994 / 0.999); /* rank 1 is 6 ms of its second in MPI */
     expect(model.efficiency.transfer, 0.999);
     expect(model.efficiency.serialization * model.efficiency.transfer, model.efficiency.communication);

@@ -129,7 +129,7 @@ static void test_squares_do_not_overflow(void **state)
     for (int i = 0; i < 3; i++)
         call_as(&call, 0, NULL, 1 << 20, 0, UINT64_C(1) << 40);
     unsigned __int128 sum = (unsigned __int128)call.cell->square_high << 64 | call.cell->square_low;
-    assert_true(sum == ((unsigned __int128)3 << 80));
+    assert_that(sum, ==, ((unsigned __int128)3 << 80));
 }
 
 static void test_two_directions_two_buckets(void **state)

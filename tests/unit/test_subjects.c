@@ -75,7 +75,7 @@ static void no_data(void **state)
     const struct fv_model model = { 0 };
 
     for (size_t i = 0; i < FV_SUBJECT_COUNT; i++) {
-        assert_true(fv_subjects[i]->bytes <= FV_SUBJECT_NO_DATA);
+        assert_that(fv_subjects[i]->bytes, <=, FV_SUBJECT_NO_DATA);
         assert_true(!fv_subjects[i]->release || fv_subjects[i]->bytes || fv_subjects[i]->complete);
     }
     assert_int_equal(fv_model_costs(&model)->ticks, 0);

@@ -370,8 +370,8 @@ static unsigned false_trends(double memory, unsigned times)
 static void chance_is_no_trend(void **state)
 {
     (void)state;
-    assert_true(false_trends(0, 500) <= 5);
-    assert_true(false_trends(0.9, 500) <= 33);
+    assert_that(false_trends(0, 500), <=, 5);
+    assert_that(false_trends(0.9, 500), <=, 33);
 }
 
 /* 30 calls of 100 us and 10 of 300 us: 65.5 to 131 us, and 262 to 524 us. */

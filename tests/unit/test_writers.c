@@ -179,7 +179,7 @@ static void whole_numbers(void **state)
     fv_json_end(&json);
     json_t *read = parsed(), *list = json_object_get(read, "numbers");
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-        assert_true(json_integer_value(json_array_get(list, i)) == numbers[i]);
+        assert_that(json_integer_value(json_array_get(list, i)), ==, numbers[i]);
     assert_non_null(strstr(output, "1.84467440737e19"));
     json_decref(read);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum { BRANCHES = 1 << 18, REPEATS_MOST = 500, REPEATS_LEAST = 11, PATTERNS = 3 };
-static const char *const patterns[PATTERNS] = { "same", "alternating", "random" };
+const char *const fv_branch_patterns[PATTERNS + 1] = { "same", "alternating", "random", NULL };
 
 /* The empty instruction is one that the compiler cannot do without, so the branch stays one. */
 static __attribute__((noinline)) uint64_t run(const uint8_t *taken)
@@ -38,7 +38,7 @@ static void fill(uint8_t *taken, int pattern)
 static void measure_pattern(struct fv_measurement *m, uint8_t *taken, int pattern, double seconds)
 {
     int64_t end_ns = fv_now_ns() + (int64_t)(seconds * 1e9);
-    struct fv_branches b = { .pattern = patterns[pattern] };
+    struct fv_branches b = { .pattern = fv_branch_patterns[pattern] };
     double values[REPEATS_MOST];
     size_t count = 0;
 

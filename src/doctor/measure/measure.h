@@ -86,8 +86,9 @@ struct fv_detours {
 };
 
 /* A branch by its pattern. Times: ns. */
+extern const char *const fv_branch_patterns[]; /* "same", "alternating", "random"; NULL behind the last */
 struct fv_branches {
-    const char *pattern; /* "same", "alternating", "random" */
+    const char *pattern; /* one of them */
     struct fv_spread spread;
 };
 struct fv_cpu_cache {

@@ -594,12 +594,11 @@ const struct fv_relation fv_measure_tlb = {
 
 /* ---- branches ---- */
 
-static const char *const branch_patterns[] = { "same", "alternating", "random", NULL };
 #define BRANCH(get, part) OF_SPREAD(get, struct fv_branches, spread, part)
 static const struct fv_column_def branch_columns[] = {
     { "pattern", "directions", "",
       "same: the branch is always taken. alternating: every second time. random: no predictor can know.",
-      FV_FIELD(struct fv_branches, pattern), .words = branch_patterns },
+      FV_FIELD(struct fv_branches, pattern), .words = fv_branch_patterns },
     { "samples", "samples", "", "Repeated measurements of 262,144 branches.",
       FV_FIELD(struct fv_branches, spread.count) },
     { "mode_s", "mode", "s", "Time of a turn with one branch: the half-sample mode.", BRANCH(get_spread_s, mode) },

@@ -585,6 +585,7 @@ static void release_counters(void *data)
 }
 
 const struct fv_subject fv_counters_subject = {
+    .group = "Machine",
     .bytes = sizeof(struct fv_counters),
     .tracks = { &fv_track_counters },
     .relations = { &counters_relation, &counter_sections_relation, &counter_metrics_relation, &counter_phases_relation,

@@ -409,6 +409,7 @@ static void fold_instrumented(struct fv_model *m, struct fv_alikes *alikes)
 }
 
 const struct fv_subject fv_instrumentation_subject = {
+    .group = "Instrumented functions",
     .bytes = sizeof(struct fv_instrumentation),
     .tracks = { &fv_track_instrumentation, &fv_track_streams },
     .relations = { &instrumented_relation, &instrumented_paths_relation, &first_calls_relation,

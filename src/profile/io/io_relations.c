@@ -288,6 +288,7 @@ static void fold_files(struct fv_model *m, struct fv_alikes *alikes)
 }
 
 const struct fv_subject fv_io_subject = {
+    .group = "Files",
     .bytes = sizeof(struct fv_io_view),
     .tracks = { &fv_track_io },
     .relations = { &io_relation, &io_files_relation, &io_ranks_relation },

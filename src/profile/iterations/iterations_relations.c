@@ -164,6 +164,7 @@ static void fold_iterations(struct fv_model *m, struct fv_alikes *alikes)
 extern const struct fv_track fv_track_iteration_units, fv_track_iterations, fv_track_iteration_causes;
 
 const struct fv_subject fv_iterations_subject = {
+    .group = "Iterations",
     .bytes = sizeof(struct fv_iterations),
     .tracks = { &fv_track_iteration_units, &fv_track_iterations, &fv_track_iteration_causes },
     .relations = { &units_relation, &numbers_relation },

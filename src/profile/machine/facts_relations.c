@@ -199,6 +199,7 @@ static const struct fv_relation affinity_relation = {
 extern const struct fv_track fv_track_facts;
 
 const struct fv_subject fv_facts_subject = {
+    .group = "Machine",
     .bytes = sizeof(struct fv_facts),
     .tracks = { &fv_track_facts },
     .relations = { &machines_relation, &environment_relation, &affinity_relation },

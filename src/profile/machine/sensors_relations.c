@@ -324,6 +324,7 @@ static const struct fv_relation sensor_instances_relation = {
 extern const struct fv_track fv_track_labels, fv_track_sensors;
 
 const struct fv_subject fv_labels_subject = {
+    .group = "Machine",
     .bytes = sizeof(struct fv_labels),
     .tracks = { &fv_track_labels },
     .relations = { &labels_relation },
@@ -331,6 +332,7 @@ const struct fv_subject fv_labels_subject = {
 };
 
 const struct fv_subject fv_sensors_subject = {
+    .group = "Machine",
     .bytes = sizeof(struct fv_machine),
     .tracks = { &fv_track_sensors },
     .relations = { &sensors_relation, &sensor_nodes_relation, &sensor_series_relation, &sensor_sections_relation,

@@ -359,6 +359,7 @@ static void fold_memory(struct fv_model *m, struct fv_alikes *alikes)
 }
 
 const struct fv_subject fv_memory_subject = {
+    .group = "Memory",
     .bytes = sizeof(struct fv_allocations),
     .tracks = { &fv_track_memory },
     .relations = { &memory_relation, &memory_libraries_relation, &memory_ranks_relation, &fv_memory_functions_relation,

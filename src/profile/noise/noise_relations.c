@@ -279,6 +279,7 @@ static void renumber_noise(struct fv_model *m, const uint32_t *sites)
 }
 
 const struct fv_subject fv_noise_subject = {
+    .group = "Machine",
     .bytes = sizeof(struct fv_noise_view),
     .tracks = { &fv_track_noise },
     .relations = { &noise_relation, &noise_ranks_relation, &other_processes_relation },

@@ -443,6 +443,7 @@ static void renumber_costs(struct fv_model *m, const uint32_t *sites)
 }
 
 const struct fv_subject fv_costs_subject = {
+    .group = "CPU time by samples",
     .bytes = sizeof(struct fv_costs),
     .tracks = { &fv_track_trace_samples },
     .relations = { &costs_relation },

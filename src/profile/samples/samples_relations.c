@@ -410,6 +410,7 @@ static void add_cost(const struct fv_model *m, struct fv_overhead *overhead)
 }
 
 const struct fv_subject fv_samples_subject = {
+    .group = "Functions with measured calls",
     .bytes = sizeof(struct fv_samples),
     .tracks = { &fv_track_samples },
     .relations = { &fv_sampling_relation, &functions_relation, &function_totals_relation },

@@ -789,6 +789,7 @@ static void fold_sections(struct fv_model *m, struct fv_alikes *alikes)
 }
 
 const struct fv_subject fv_sections_subject = {
+    .group = "Sections",
     .bytes = sizeof(struct fv_sections_view),
     .tracks = { &fv_track_sections },
     .relations = { &sections_relation, &section_names_relation, &fv_section_instances_relation,

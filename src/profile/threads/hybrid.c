@@ -118,6 +118,7 @@ const struct fv_relation fv_hybrid_efficiency_relation = {
     .name = "hybrid_efficiency",
     .key = "hybrid_efficiency",
     .title = "Efficiency of MPI and OpenMP",
+    .group = "Threads and locks",
     .doc = "Efficiency metrics of the POP project for MPI and OpenMP together, as in TALP; formulas in src/tool/pop.h. "
            "Null: no OpenMP team was recorded. Also null with nested teams, teams of more than 256 threads, regions "
            "open at the end, pauses, MPI calls in regions, or MPI calls by several threads of a rank.",

@@ -634,6 +634,7 @@ static void fold_locks(struct fv_model *m, struct fv_alikes *alikes)
 }
 
 const struct fv_subject fv_locks_subject = {
+    .group = "Threads and locks",
     .bytes = sizeof(struct fv_locks),
     .tracks = { &fv_track_locks },
     .relations = { &locks_relation, &thread_waiting_relation },

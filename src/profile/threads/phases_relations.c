@@ -247,6 +247,7 @@ static void fold_phases(struct fv_model *m, struct fv_alikes *alikes)
 }
 
 const struct fv_subject fv_phases_subject = {
+    .group = "Threads and locks",
     .bytes = sizeof(struct fv_phases),
     .tracks = { &fv_track_phases },
     .relations = { &phases_relation },

@@ -79,6 +79,7 @@ static const struct fv_relation works_relation = {
 extern const struct fv_track fv_track_worksharing;
 
 const struct fv_subject fv_worksharing_subject = {
+    .group = "Threads and locks",
     .bytes = sizeof(struct fv_works),
     .tracks = { &fv_track_worksharing },
     .relations = { &works_relation },

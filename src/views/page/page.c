@@ -3,8 +3,8 @@
  * makes one text of; between its two halves stand the tables of a profile, a comparison or a study of scaling: JSON,
  * compressed (gzip), as base64 in pieces.
  *
- *     [ { "schema": ..., "function": of which the page is alone, or null, "words": [TEXT...],
- *         "tables": [ { "name", "title", "doc", "shown", "recorded_by", "rows": in the page, "exact_rows",
+ *     [ { "schema": ..., "function": of which the page is alone, or null, "words": [TEXT...], "limits": by name,
+ *         "tables": [ { "name", "title", "group", "doc", "shown", "recorded_by", "rows": in the page, "exact_rows",
  *                       "all_rows",
  *                       "columns": [ { "key", "title", "unit", "doc", "type", "kind", "estimate" } ] } ] },
  *       [ [ [VALUE...] of each column ] of each table ],
@@ -15,10 +15,14 @@
  * value that is not known is null. "type": whole, real, truth, text, reals (a list). "kind": the column that says
  * whether a value is exact; "estimate": none of the column's is. */
 #include "diff/diff_relations.h"
+#include "profile/findings/findings.h"
 #include "profile/relations.h"
+#include "scaling/alone.h"
+#include "scaling/speedup.h"
 #include "scaling/scaling_relations.h"
 #include "scaling/speedup_relations.h"
 #include "tool/json_stream.h"
+#include "tool/pop.h"
 #include "views/of_function.h"
 #include "views/page/page_html.h"
 #include "views/page/page_sources.h"
@@ -62,6 +66,7 @@ struct column {
 #define EXACT 10000 /* rows; reals of those behind are rounded */
 struct table {
     const struct fv_relation *relation;
+    const char *group; /* NULL: none */
     struct words *words;
     struct fv_page_sources *sources; /* NULL: none of this table */
     struct fv_flat flat;
@@ -198,10 +203,22 @@ static bool is_wanted(const struct tables *all, const char *name)
 
 #define OF_THE_RUN " run options problems " /* a page of one function has these, too */
 
+/* Below which heading it stands. */
+static const char *group_of(const struct fv_relation_place *place)
+{
+    for (size_t i = place->depth; i-- > 0;)
+        if (place->chain[i]->group)
+            return place->chain[i]->group;
+    return fv_subject_group(place->chain[0]);
+}
+
 static bool take_table(void *context, const struct fv_relation_place *place)
 {
     struct tables *all = context;
-    struct table t = { .relation = place->chain[place->depth - 1], .words = &all->words, .subject = all->subject };
+    struct table t = { .relation = place->chain[place->depth - 1],
+                       .group = group_of(place),
+                       .words = &all->words,
+                       .subject = all->subject };
 
     if (!is_wanted(all, t.relation->name))
         return true;
@@ -308,6 +325,7 @@ static void describe(struct fv_json *j, const struct table *t)
     fv_json_object(j, NULL);
     fv_json_string(j, "name", r->name);
     fv_json_string(j, "title", r->title);
+    fv_json_string(j, "group", t->group);
     fv_json_string(j, "doc", r->doc);
     fv_json_string(j, "shown", r->shown);
     fv_json_string(j, "recorded_by", r->recorded_by);
@@ -328,6 +346,12 @@ static bool put_description(const struct tables *all, const char *schema, const 
     fv_json_object(&json, NULL);
     fv_json_string(&json, "schema", schema);
     fv_json_string(&json, "function", function);
+    fv_json_object(&json, "limits");
+    fv_json_real(&json, "good", FV_POP_GOOD);
+    fv_json_string(&json, "worth", FV_FINDING_WORTH_WORDS);
+    fv_json_string(&json, "off_cpu", FV_OFF_CPU_WORDS);
+    fv_json_string(&json, "t1_spread", FV_T1_SPREAD_WORDS);
+    fv_json_end(&json);
     fv_json_array(&json, "words");
     for (size_t i = 0; i < all->words.count; i++)
         fv_json_string(&json, NULL, all->words.items[i].name);

@@ -204,8 +204,9 @@ static void put_what_if(const struct fv_page *p, const struct fv_speedup_phase *
 
 static const char *const reasons[FV_SPEEDUP_REJECTS] = {
     [FV_SPEEDUP_NO_T1] = "there is no run with one thread that has it: its T1 is not known",
-    [FV_SPEEDUP_SPREAD] = "the two shortest runs with one thread differ by more than 5 %: the machine is not quiet; "
-                          "fvmpi doctor says why, --repeats=5 may help",
+    [FV_SPEEDUP_SPREAD] =
+        "the two shortest runs with one thread differ by more than " FV_T1_SPREAD_WORDS ": the machine is not quiet; "
+        "fvmpi doctor says why, --repeats=5 may help",
     [FV_SPEEDUP_OFF_CPU] =
         "for more than " FV_OFF_CPU_WORDS " of their time threads were off their processors without waiting for each "
         "other: other programs, I/O or sleep; the rest cannot be separated",

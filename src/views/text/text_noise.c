@@ -15,13 +15,15 @@ static void put_projection(const struct fv_page *p, const struct fv_noise_view *
     for (uint32_t i = 1; n->place_count && i < place->projections; i++) {
         const struct fv_noise_projection *of = &n->projections[place->first_projection + i];
 
-        fv_words_add(line, sizeof(line), "%s%s ranks %s (%s)", i > 1 ? ", " : "", fv_words_count(of->ranks, ranks),
-                     fv_words_seconds(of->expected_s, expected), fv_words_percent(of->share, 1, part));
+        fv_words_add(line, sizeof(line), "%s%s on %s ranks (%s of it)", i > 1 ? ", " : "",
+                     fv_words_seconds(of->expected_s, expected), fv_words_count(of->ranks, ranks),
+                     fv_words_percent(of->share, 1, part));
     }
     if (line[0])
         fv_text_note(p, FV_PLAIN,
-                     "expected loss of an interval before the first of these calls, on more ranks: %s. This estimate "
-                     "assumes that ranks are disturbed independently, alike, and never for longer than here",
+                     "with more ranks, the same noise makes the time before the first of these calls longer: by %s. "
+                     "This estimate assumes that ranks are disturbed independently, alike, and never for longer than "
+                     "here",
                      line);
 }
 
