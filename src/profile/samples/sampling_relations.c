@@ -166,6 +166,7 @@ const struct fv_relation fv_sampling_relation = {
     .name = "sampling",
     .key = "sampling",
     .title = "Sampling",
+    .group = "CPU time by samples", /* also of a run that measured no calls */
     .doc = "How samples were taken. Null with --sample=off.",
     .shape = FV_ONE,
     .nullable = true,
