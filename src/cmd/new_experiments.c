@@ -8,7 +8,9 @@
 #include "cmd/stage.h"
 #include "experiment/experiment.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -102,9 +104,37 @@ static bool can_be_made(const char *output)
     return true;
 }
 
+/* When the directory's files changed last; 0: it has none. */
+static struct timespec newest_in(const char *output)
+{
+    struct timespec newest = { 0 };
+    DIR *dir = output ? opendir(output) : NULL;
+    struct stat st;
+
+    for (const struct dirent *e; dir && (e = readdir(dir));) {
+        if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+            continue;
+        if (st.st_mtim.tv_sec > newest.tv_sec ||
+            (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec > newest.tv_nsec))
+            newest = st.st_mtim;
+    }
+    if (dir)
+        closedir(dir);
+    return newest;
+}
+
+static bool has_changed(const struct fv_new_experiments *written)
+{
+    const struct timespec now = newest_in(written->output), *before = &written->newest;
+
+    return now.tv_sec != before->tv_sec || now.tv_nsec != before->tv_nsec;
+}
+
 void fv_new_experiments_init(struct fv_new_experiments *written, const char *output)
 {
-    *written = (struct fv_new_experiments){ .output = output, .was_there = output && !access(output, F_OK) };
+    *written = (struct fv_new_experiments){ .output = output,
+                                            .was_there = output && !access(output, F_OK),
+                                            .newest = newest_in(output) };
     each(output, remember, written);
 }
 
@@ -116,9 +146,10 @@ void fv_new_experiments_report(const struct fv_new_experiments *written, const c
     each(output, tell_if_new, &news);
     if (news.count)
         return;
-    if (output && fv_output_holds_run(output) && quiet)
+    bool is_anew = output && fv_output_holds_run(output) && has_changed(written); /* some launchers give jobs no name */
+    if (is_anew && quiet)
         return;
-    if (output && fv_output_holds_run(output)) /* written anew, if anything was: some launchers give jobs no name */
+    if (is_anew)
         fv_log("see what is in %s with: %s", output, FV_COMMAND("fvmpi", "report", output));
     else if (!output || (can_be_made(output) && (written->was_there || access(output, F_OK)))) /* else the ranks have
                                                                                                 * said what is wrong

@@ -5,11 +5,14 @@
 
 #include "base/base.h"
 
+#include <time.h>
+
 struct fv_new_experiments {
     const char *output; /* not owned; NULL: whatever the runtime names, in the current directory */
     char **names;       /* experiments that were there before, [count] */
     size_t count;
-    bool was_there; /* `output` was, whatever it is */
+    bool was_there;         /* `output` was, whatever it is */
+    struct timespec newest; /* change of what was in it */
 };
 
 /* Before the launch. Release it, whatever happens. */

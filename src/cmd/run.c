@@ -639,7 +639,7 @@ static const char *why_nothing(const struct run *run, int status, int signal_num
         snprintf(ended, sizeof(ended), " before %.200s ended with exit status %d", fv_base_name(run->argv[0]), status);
     snprintf(out, size,
              "fvmpi saw no call of MPI_Init%s. %sIf a script drops LD_PRELOAD, start the program by fvmpi run there. "
-             "For a program without MPI, use fvmpi run --mpi serial",
+             "For a program without MPI, use fvmpi run --mpi serial, without a launcher",
              ended, status || signal_number ? "If an error is printed above, correct that first. " : "");
     return out;
 }

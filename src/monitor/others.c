@@ -112,7 +112,7 @@ static uint64_t ran_meanwhile(const struct process *p, double tick_ns)
     for (size_t i = 0; i < before_count; i++)
         if (before[i].pid == p->pid && before[i].started == p->started)
             return p->ran - before[i].ran;
-    return (double)p->started * tick_ns >= (double)began_ns ? p->ran : 0;
+    return (double)(p->started + 1) * tick_ns >= (double)began_ns ? p->ran : 0; /* in whole ticks */
 }
 
 /* "0-3,8"; "?": it is not known. */

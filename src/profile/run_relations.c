@@ -768,6 +768,7 @@ const struct fv_subject fv_run_subject = {
 };
 
 const struct fv_subject fv_unfinished_subject = {
+    .group = "Hangs and problems",
     .relations = { &fv_hang_relation, &problems_relation },
     .complete = fv_hang_build,
     .release = fv_hang_release,

@@ -26,8 +26,8 @@
 #include <string.h>
 
 #define BLOCK          8u
-#define LATENCY_S      1e-4 /* of a slow network, and its bandwidth */
-#define BYTES_A_SECOND 1e8
+#define LATENCY_S      1e-4 /* of a network, and its bandwidth: what takes longer may be waiting */
+#define BYTES_A_SECOND 1e9
 enum {
     ALIGN_MOST = 1 << 18,
     ALIGN_MOST_EACH = 256
@@ -569,11 +569,11 @@ static void best_transfers(const struct fv_build *b, double best[FV_SIZE_BUCKETS
     }
 }
 
-/* The fastest call stands for a transfer. Where it takes longer than a slow network would, it may have waited as all
- * others did. */
+/* The fastest call stands for a transfer. Where it takes longer than a network would, it may have waited as all others
+ * did. */
 static void note_long(struct fv_func *f, const struct fv_cell *cell, unsigned bucket, double best)
 {
-    if (!(best > LATENCY_S + (double)fv_size_bucket_high(bucket) / BYTES_A_SECOND))
+    if (!(best > LATENCY_S + (double)fv_size_bucket_low(bucket) / BYTES_A_SECOND))
         return;
     f->fastest_s = f->long_s > 0 ? fmin(f->fastest_s, best) : best;
     f->long_s += (double)cell->calls * best;

@@ -88,6 +88,8 @@ for mpi in $(mpis | tail -1); do
     check "$mpi: -q says so, too" has "$err" 'app: nothing was recorded: fvmpi saw no call of MPI_Init'
     capture "$fvmpi" run -q -o none -- "${launcher[@]}" -n 1 ./app
     check "$mpi: also where it starts the launcher" has "$err" 'nothing was recorded in .*/none: fvmpi saw no call of MPI_Init'
+    capture "$fvmpi" run -q -o again -- "${launcher[@]}" -n 1 ./app
+    check "$mpi: also where an earlier run is in the directory" has "$err" 'nothing was recorded in .*/again: fvmpi saw no call of MPI_Init'
     capture "${launcher[@]}" -n 1 "$fvmpi" run --mpi serial -o serial ./app
     check "$mpi: its remedy helps" [ -e serial/rank-000000.fvr ]
 

@@ -463,6 +463,30 @@ static void rank_of_a_branch(void **state)
     fv_extra_release(&x);
 }
 
+/* Rank 0 computes before it sends; rank 1 waits for that, a little longer, at a site of its own. */
+static void rank_that_is_waited_for(void **state)
+{
+    static const uint32_t same[] = { 0, 1, 2 };
+    struct fv_node nodes[] = { { .parent = 0 }, { .parent = 0 }, { .parent = 0 }, { .parent = 0 } };
+    struct fv_site sites[] = { { .node = 1 }, { .node = 2 }, { .node = 3 } };
+    struct fv_model m = { .sites = sites, .site_count = 3, .tree = { .nodes = nodes, .node_count = 4 } };
+    struct fv_extra x = { .classes = { 0, 90, 10 }, .ranks = 2, .sites = 3, .depth = 1 };
+    struct fv_iteration_unit u = { .cause_site = FV_NONE, .cause_rank = FV_NONE };
+    (void)state;
+
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        for (unsigned i = 0; i < 100; i++)
+            fv_extra_call(&x, 0, i % 10 == 9 ? FV_EXTRA_LONG : FV_EXTRA_OTHER, 0.001, 1e-5);
+        for (unsigned i = 0; i < 10; i++)
+            fv_extra_call(&x, 1 + rank, FV_EXTRA_LONG, rank ? 1e-5 : 0.008, rank ? 0.0081 : 1e-5);
+        fv_extra_end_rank(&x, rank, true);
+    }
+    fv_extra_judge(&x, &m, same, &u);
+    assert_int_equal(u.cause_site, 1);
+    assert_int_equal(u.cause_rank, 0);
+    fv_extra_release(&x);
+}
+
 /* Ranks that have about as much: none is named. */
 static void rank_of_many(void **state)
 {
@@ -506,6 +530,7 @@ int main(void)
         cmocka_unit_test(slowest_rank),
         cmocka_unit_test(selection),
         cmocka_unit_test(rank_of_a_branch),
+        cmocka_unit_test(rank_that_is_waited_for),
         cmocka_unit_test(rank_of_many),
     };
 

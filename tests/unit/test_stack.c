@@ -82,7 +82,7 @@ static void stacks_of_the_program(void **state)
     char *memory = mmap(NULL, 4 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pthread_attr_t attributes;
 
-    assert_that(memory, !=, MAP_FAILED);
+    assert_true(memory != MAP_FAILED);
     pthread_attr_init(&attributes);
     assert_int_equal(pthread_attr_setstack(&attributes, memory + bytes, bytes), 0);
     const struct bounds b = of_thread(&attributes);

@@ -97,6 +97,14 @@ static void say_others(const struct fv_model *m, const struct fv_rank *r, const 
         fv_words_add(why, bytes, "; what ran there while they waited is not known");
 }
 
+/* Did a rank start what had the processor? */
+static bool is_own(const struct fv_model *m, const struct fv_rank *r)
+{
+    const struct fv_noise_rank *culprit = fv_noise_culprit(m, (uint32_t)(r - m->ranks), r->ready_s);
+
+    return culprit && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE;
+}
+
 static unsigned processors_of(const struct fv_model *m, const char *host)
 {
     for (size_t i = 0; i < fv_model_facts(m)->host_count; i++)
@@ -114,7 +122,7 @@ static const char *say_who(const struct fv_model *m, const struct fv_rank *r, ch
 
     if (are_others(r, &c)) {
         say_others(m, r, &c, why, bytes);
-        return "use an idle machine, or give the ranks processors of their own";
+        return is_own(m, r) ? FV_NEXT_OWN : "use an idle machine, or give the ranks processors of their own";
     }
     if (r->cpus && c.ranks > r->cpus && r->cpus < all) {
         snprintf(why, bytes, "%zu ranks are bound to %u processor%s of %.200s, which has %u", c.ranks, r->cpus,
@@ -133,7 +141,7 @@ static const char *say_who(const struct fv_model *m, const struct fv_rank *r, ch
                "run fewer threads";
     }
     snprintf(why, bytes, "Their processors ran other processes, or other threads of the ranks");
-    return "use an idle machine, or bind the ranks to processors";
+    return is_own(m, r) ? FV_NEXT_OWN : "use an idle machine, or bind the ranks to processors";
 }
 
 /* Ranks of a host are in one group, most often: what was kept from all its tasks is shared among them. */

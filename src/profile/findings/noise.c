@@ -92,8 +92,7 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
         return "give each rank more processors (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, "
                "-bind-to none under MPICH), or run fewer threads";
     if (culprit && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE)
-        return "leave processors for what ranks start: run fewer ranks on a host, or bind them to fewer processors; or "
-               "wait for it before other ranks need this one";
+        return FV_NEXT_OWN;
     if (r->cpus && host && r->cpus < host->processors)
         return "the rank is bound already: keep other programs off its processors, or use an idle machine; fvmpi "
                "doctor shows what disturbs the run";

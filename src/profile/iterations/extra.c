@@ -102,7 +102,16 @@ static uint32_t common(const struct fv_model *m, uint32_t a, uint32_t b)
     return depth;
 }
 
-static void set_cause(const struct fv_extra *x, const struct fv_model *m, uint32_t site, const struct of_rank most[2],
+/* The rank that computes clearly longer than others there, and is what makes the iteration longer; FV_NONE. */
+static uint32_t rank_of(const struct fv_extra *x, const struct fv_extra_place *p)
+{
+    double longer_s = (more_s(x, p->before_s) + more_s(x, p->call_s)) / (double)x->ranks; /* of a rank, on average */
+
+    return p->most[0].more_s > CLEARLY * p->most[1].more_s && p->most[0].more_s >= MOST * longer_s ? p->most[0].rank
+                                                                                                   : FV_NONE;
+}
+
+static void set_cause(const struct fv_extra *x, const struct fv_model *m, uint32_t site, const struct fv_extra_place *p,
                       struct fv_iteration_unit *out)
 {
     uint32_t shared = common(m, out->site, site);
@@ -111,7 +120,7 @@ static void set_cause(const struct fv_extra *x, const struct fv_model *m, uint32
     out->others = x->classes[FV_EXTRA_OTHER];
     out->cause_site = site;
     out->cause_node = fv_iteration_node(m, site, (shared < x->depth ? shared : x->depth) + 1);
-    out->cause_rank = most[0].more_s > CLEARLY * most[1].more_s ? most[0].rank : FV_NONE;
+    out->cause_rank = rank_of(x, p);
 }
 
 /* Sites that look alike are one. */
@@ -128,8 +137,8 @@ static struct fv_extra_place *folded(const struct fv_extra *x, const uint32_t *s
 static void judge(const struct fv_extra *x, const struct fv_model *m, const struct fv_extra_place *places,
                   struct fv_iteration_unit *out)
 {
-    double all = 0, computing = 0, alone_s = 0, before_s = 0, call_s = 0;
-    uint32_t alone = 0, before = 0, call = 0, site;
+    double all = 0, computing = 0, alone_s = 0, before_s = 0, call_s = 0, before_alone_s = 0;
+    uint32_t alone = 0, before = 0, call = 0, before_alone = 0, site;
 
     for (uint32_t i = 0; i < m->site_count; i++) {
         double in_call = more_s(x, places[i].call_s), outside = more_s(x, places[i].before_s);
@@ -138,6 +147,8 @@ static void judge(const struct fv_extra *x, const struct fv_model *m, const stru
         computing += fmax(outside, 0);
         if (is_alone(x, &places[i]) && in_call + outside > alone_s)
             alone_s = in_call + outside, alone = i;
+        if (is_alone(x, &places[i]) && outside > before_alone_s)
+            before_alone_s = outside, before_alone = i;
         if (outside > before_s)
             before_s = outside, before = i;
         if (in_call > call_s)
@@ -148,8 +159,10 @@ static void judge(const struct fv_extra *x, const struct fv_model *m, const stru
     out->cause_is_alone = alone_s >= ALONE_PART * all;
     out->cause_is_call = !out->cause_is_alone &&
                          !(before_s > 0 && before_s >= MOST * computing && before_s * (double)x->ranks >= call_s);
+    if (before_alone_s >= MOST * alone_s) /* where a rank computes; at another site others may wait for that */
+        alone = before_alone;
     site = out->cause_is_alone ? alone : out->cause_is_call ? call : before;
-    set_cause(x, m, site, places[site].most, out);
+    set_cause(x, m, site, &places[site], out);
 }
 
 void fv_extra_judge(const struct fv_extra *x, const struct fv_model *m, const uint32_t *sites,

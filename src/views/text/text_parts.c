@@ -98,7 +98,7 @@ char *fv_text_waiting_part(double wait_s, double mpi_s, bool least, enum fv_wait
 {
     char part[FV_WORD];
 
-    if (kind == FV_WAIT_UNKNOWN)
+    if (kind == FV_WAIT_UNKNOWN || (least && wait_s < 0.001 * mpi_s))
         snprintf(out, FV_TEXT_WAITING, "of which it is not known how much is waiting");
     else
         snprintf(out, FV_TEXT_WAITING, "of which %s%s is waiting (%s%s)", least ? "at least " : "",
