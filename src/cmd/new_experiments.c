@@ -104,7 +104,7 @@ static bool can_be_made(const char *output)
     return true;
 }
 
-/* When the directory's files changed last; 0: it has none. */
+/* When the run's files in the directory changed last; 0: none can be read. */
 static struct timespec newest_in(const char *output)
 {
     struct timespec newest = { 0 };
@@ -112,6 +112,8 @@ static struct timespec newest_in(const char *output)
     struct stat st;
 
     for (const struct dirent *e; dir && (e = readdir(dir));) {
+        if (strncmp(e->d_name, "rank-", 5) && strcmp(e->d_name, "run.json"))
+            continue;
         if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
             continue;
         if (st.st_mtim.tv_sec > newest.tv_sec ||

@@ -217,7 +217,8 @@ static void all_end(struct fv_thread *self)
     struct process *p;
     for (size_t i = 0; i < TOLD && (p = take_most(after, kept)); i++) {
         tell(p, tick_ns * 1e-6);
-        tell_ancestors(p, links, links ? count : 0);
+        if (links)
+            tell_ancestors(p, links, count);
         p->ran = 0;
     }
     for (size_t i = 0; i < kept; i++) /* beyond those that are told one by one */

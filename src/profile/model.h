@@ -58,8 +58,9 @@ struct fv_func {
     uint8_t wait;  /* enum fv_wait_rule */
     struct fv_call_stat stat;
     double wait_s;
-    double long_s, fastest_s; /* calls of which even the fastest took longer than its bytes explain; that one. How much
-                               * of it is waiting an estimate does not show */
+    double long_s, fastest_s; /* the part of calls that the estimate takes for transfers, though no call of the size
+                               * was as fast as a network; the fastest of these. How much of it is waiting an estimate
+                               * does not show */
     enum fv_wait_kind wait_kind;
     uint32_t sites, ranks; /* how many call sites, ranks that called it */
     struct fv_size_bucket sent[FV_SIZE_BUCKETS], received[FV_SIZE_BUCKETS]; /* [0]: what is of unknown size, too */

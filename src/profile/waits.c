@@ -26,7 +26,7 @@
 #include <string.h>
 
 #define BLOCK          8u
-#define LATENCY_S      1e-4 /* of a network, and its bandwidth: what takes longer may be waiting */
+#define LATENCY_S      1e-4 /* of a fast network, and its bandwidth: what takes longer may be waiting */
 #define BYTES_A_SECOND 1e9
 enum {
     ALIGN_MOST = 1 << 18,
@@ -569,8 +569,8 @@ static void best_transfers(const struct fv_build *b, double best[FV_SIZE_BUCKETS
     }
 }
 
-/* The fastest call stands for a transfer. Where it takes longer than a network would, it may have waited as all others
- * did. */
+/* The fastest call of a size stands for a transfer. Where it takes longer than a fast network would, it may have waited
+ * as all others did. In calls of unknown size nothing may have moved. */
 static void note_long(struct fv_func *f, const struct fv_cell *cell, unsigned bucket, double best)
 {
     if (!(best > LATENCY_S + (double)fv_size_bucket_low(bucket) / BYTES_A_SECOND))

@@ -135,15 +135,18 @@ static void find_points(struct fv_scaling *s)
         fill_point(s, &s->points[at]);
 }
 
-/* Waiting for a processor is computing by the clock, and makes other ranks wait. */
+/* Waiting for a processor is computing by the clock, and makes other ranks wait. Instructions and cycles are counted
+ * with a processor alone. */
 static bool is_by_machine(const struct fv_scaling *s, enum fv_scaling_metric worst)
 {
     const struct fv_scaling_point *first = &s->points[0], *last = &s->points[s->point_count - 1];
 
-    if (worst == FV_SCALES_METRICS || worst == FV_SCALES_INSTRUCTIONS)
+    if (worst == FV_SCALES_METRICS || worst == FV_SCALES_INSTRUCTIONS || worst == FV_SCALES_IPC)
         return false;
     double fell = 1 - last->value[worst] / first->value[worst];
-    return last->no_processor_s - first->no_processor_s >= 0.5 * fell * last->value[FV_SCALES_ELAPSED];
+    return last->no_processor_s / last->value[FV_SCALES_ELAPSED] -
+               first->no_processor_s / first->value[FV_SCALES_ELAPSED] >=
+           0.5 * fell;
 }
 
 static void compare_points(struct fv_scaling *s)

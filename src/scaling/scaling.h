@@ -91,7 +91,8 @@ struct fv_scaling {
     struct fv_problems notes;
     enum fv_scaling_metric worst; /* the factor that fell most from the reference to the largest point;
                                    * FV_SCALES_METRICS: none did */
-    bool by_machine;              /* half of that at least is as long as ranks had no processor more than at first */
+    bool by_machine;              /* the part of their time for which ranks had no processor grew by half of that at
+                                   * least */
 };
 
 /* `choice`: the ranks whose files are read, NULL: all. The sums of all ranks are estimated from these. Has logged when

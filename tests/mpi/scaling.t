@@ -94,8 +94,8 @@ def fell_most(found, runs, planted, by):
     worst = min(left, key=left.get)
     equal('what fell most, of {}'.format(left), found['scaling']['worst'], worst)
     said = text('--strong', *[run.directory for run in runs])
-    waited = runs[-1].no_processor - runs[0].no_processor
-    reason = 'no processor' if waited >= 0.5 * (1 - left[worst]) * runs[-1].elapsed else REASONS[worst]
+    waited = runs[-1].no_processor / runs[-1].elapsed - runs[0].no_processor / runs[0].elapsed
+    reason = 'had no processor' if waited >= 0.5 * (1 - left[worst]) else REASONS[worst]
     check(reason in said, 'the reason is not said: {}', said)
     return said
 

@@ -426,6 +426,17 @@ static void selection(void **state)
     }
 }
 
+/* 10 long iterations, 90 others. */
+static struct fv_extra extra_of(size_t ranks, const struct fv_site *sites, size_t count)
+{
+    struct fv_extra x = { .classes = { 0, 90, 10 }, .ranks = ranks, .sites = count, .depth = 1 };
+
+    x.nodes = fv_xcalloc(count, sizeof(*x.nodes));
+    for (size_t i = 0; i < count; i++)
+        x.nodes[i] = sites[i].node;
+    return x;
+}
+
 /* One iteration of a rank. */
 static void iterate(struct fv_extra *x, uint32_t save, bool is_long, double before_save_s)
 {
@@ -441,7 +452,7 @@ static void rank_of_a_branch(void **state)
     struct fv_node nodes[] = { { .parent = 0 }, { .parent = 0 }, { .parent = 1 }, { .parent = 1 }, { .parent = 1 } };
     struct fv_site sites[] = { { .node = 2 }, { .node = 3 }, { .node = 4 } };
     struct fv_model m = { .sites = sites, .site_count = 3, .tree = { .nodes = nodes, .node_count = 5 } };
-    struct fv_extra x = { .classes = { 0, 90, 10 }, .ranks = 2, .sites = 3, .depth = 1 };
+    struct fv_extra x = extra_of(2, sites, 3);
     struct fv_iteration_unit u = { .cause_site = FV_NONE, .cause_rank = FV_NONE };
     (void)state;
 
@@ -470,7 +481,7 @@ static void rank_that_is_waited_for(void **state)
     struct fv_node nodes[] = { { .parent = 0 }, { .parent = 0 }, { .parent = 0 }, { .parent = 0 } };
     struct fv_site sites[] = { { .node = 1 }, { .node = 2 }, { .node = 3 } };
     struct fv_model m = { .sites = sites, .site_count = 3, .tree = { .nodes = nodes, .node_count = 4 } };
-    struct fv_extra x = { .classes = { 0, 90, 10 }, .ranks = 2, .sites = 3, .depth = 1 };
+    struct fv_extra x = extra_of(2, sites, 3);
     struct fv_iteration_unit u = { .cause_site = FV_NONE, .cause_rank = FV_NONE };
     (void)state;
 
@@ -487,6 +498,32 @@ static void rank_that_is_waited_for(void **state)
     fv_extra_release(&x);
 }
 
+/* A line is one site in long iterations and another in others: a rank that always computes longer has nothing more. */
+static void rank_of_two_clones(void **state)
+{
+    static const uint32_t alike[] = { 0, 1, 1 };
+    struct fv_node nodes[] = { { .parent = 0 }, { .parent = 0 }, { .parent = 0 }, { .parent = 0 } };
+    struct fv_site sites[] = { { .node = 1 }, { .node = 2 }, { .node = 3 } };
+    struct fv_model m = { .sites = sites, .site_count = 2, .tree = { .nodes = nodes, .node_count = 4 } };
+    struct fv_extra x = extra_of(2, sites, 3);
+    struct fv_iteration_unit u = { .cause_site = FV_NONE, .cause_rank = FV_NONE };
+    (void)state;
+
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        for (unsigned i = 0; i < 100; i++) {
+            bool is_long = i % 10 == 9;
+
+            fv_extra_call(&x, is_long ? 1 : 2, is_long ? FV_EXTRA_LONG : FV_EXTRA_OTHER,
+                          (rank ? 0.01 : 0.02) + (is_long && rank ? 0.005 : 0), 1e-5);
+        }
+        fv_extra_end_rank(&x, rank, true);
+    }
+    fv_extra_judge(&x, &m, alike, &u);
+    assert_int_equal(u.cause_site, 1);
+    assert_int_equal(u.cause_rank, 1);
+    fv_extra_release(&x);
+}
+
 /* Ranks that have about as much: none is named. */
 static void rank_of_many(void **state)
 {
@@ -497,7 +534,7 @@ static void rank_of_many(void **state)
     (void)state;
 
     for (double most = 1; most < 2; most += 0.1) {
-        struct fv_extra x = { .classes = { 0, 90, 10 }, .ranks = 8, .sites = 2, .depth = 1 };
+        struct fv_extra x = extra_of(8, sites, 2);
         struct fv_iteration_unit u = { .cause_site = FV_NONE, .cause_rank = FV_NONE };
 
         for (uint32_t rank = 0; rank < 8; rank++) {
@@ -531,6 +568,7 @@ int main(void)
         cmocka_unit_test(selection),
         cmocka_unit_test(rank_of_a_branch),
         cmocka_unit_test(rank_that_is_waited_for),
+        cmocka_unit_test(rank_of_two_clones),
         cmocka_unit_test(rank_of_many),
     };
 

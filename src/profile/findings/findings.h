@@ -92,9 +92,7 @@ bool fv_finding_is_disturbance(const struct fv_findings *findings, double lost_s
 #define FV_FINDING_WORTH       0.02
 #define FV_FINDING_WORTH_WORDS "2 % of the ranks' time"
 /* A process that a rank started has the processor of one. */
-#define FV_NEXT_OWN                                                                                                    \
-    "leave processors for what ranks start: run fewer ranks on a host, or bind them to fewer processors; or wait for " \
-    "it before other ranks need this one"
+#define FV_NEXT_OWN "leave processors for what ranks start: run fewer ranks on a host, or bind them to fewer processors"
 bool fv_finding_worth(const struct fv_profile *profile, double lost_s);
 /* The same of CPU time: of the time that ranks had a processor. */
 bool fv_finding_worth_cpu(const struct fv_profile *profile, const struct fv_findings *findings, double lost_s);

@@ -102,7 +102,7 @@ static bool is_own(const struct fv_model *m, const struct fv_rank *r)
 {
     const struct fv_noise_rank *culprit = fv_noise_culprit(m, (uint32_t)(r - m->ranks), r->ready_s);
 
-    return culprit && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE;
+    return culprit && culprit->by_count == 1 && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE;
 }
 
 static unsigned processors_of(const struct fv_model *m, const char *host)

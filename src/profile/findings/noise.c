@@ -34,9 +34,9 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
                  m->ranks[o->rank].world_rank);
     else if (culprit->by_count > 1)
         snprintf(out, bytes,
-                 ". Most likely `%s` did it%s: %u processes of that name used %s of CPU time and may run on the same "
+                 ". Most likely `%s` did it: %u processes of that name used %s of CPU time and may run on the same "
                  "processors",
-                 o->name, started, culprit->by_count, fv_words_seconds(culprit->by_cpu_s, cpu));
+                 o->name, culprit->by_count, fv_words_seconds(culprit->by_cpu_s, cpu));
     else
         snprintf(out, bytes,
                  ". Most likely `%s` did it%s: process %u used %s of CPU time and may run on the same processors",
@@ -91,7 +91,7 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus)
         return "give each rank more processors (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, "
                "-bind-to none under MPICH), or run fewer threads";
-    if (culprit && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE)
+    if (culprit && culprit->by_count == 1 && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE)
         return FV_NEXT_OWN;
     if (r->cpus && host && r->cpus < host->processors)
         return "the rank is bound already: keep other programs off its processors, or use an idle machine; fvmpi "

@@ -227,7 +227,7 @@ static void leave_long(const struct fv_profile *v, struct fv_findings *f)
             most = &m->functions[i];
     if (!most || !fv_finding_worth(v, m->efficiency.long_s))
         return;
-    fv_findings_leave(f, "how much of %s (%s) is waiting: even its fastest call takes %s; %s shows it", most->name,
+    fv_findings_leave(f, "how much of %s (%s) is waiting: no such call took less than %s; %s shows it", most->name,
                       fv_words_seconds(most->long_s, took), fv_words_seconds(most->fastest_s, fastest),
                       m->ranks[0].traced ? FV_COMMAND("fvunify", m->directory) : "fvmpi run --trace, then fvunify,");
 }

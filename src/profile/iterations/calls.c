@@ -56,9 +56,9 @@ void fv_iteration_symbols_release(struct fv_iteration_symbols *s)
     *s = (struct fv_iteration_symbols){ 0 };
 }
 
-uint32_t fv_iteration_node(const struct fv_model *m, uint32_t site, uint32_t depth)
+uint32_t fv_iteration_node(const struct fv_model *m, uint32_t node, uint32_t depth)
 {
-    uint32_t at = m->sites[site].node, deep = 0;
+    uint32_t at = node, deep = 0;
 
     for (uint32_t n = at; n; n = m->tree.nodes[n].parent)
         deep++;

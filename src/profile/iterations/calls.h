@@ -27,8 +27,8 @@ typedef void fv_iteration_call_fn(void *context, const struct fv_iteration_call 
 /* What tests whether something has come is left out: how often that is asked says nothing of the program. */
 void fv_iteration_calls(struct fv_build *build, uint32_t rank, bool traced, const struct fv_iteration_symbols *symbols,
                         fv_iteration_call_fn *take, void *context);
-/* The node of a site's path that is so deep, 0: outermost; or its innermost. */
-uint32_t fv_iteration_node(const struct fv_model *model, uint32_t site, uint32_t depth);
+/* The node of a path that is so deep, 0: outermost; or its innermost. */
+uint32_t fv_iteration_node(const struct fv_model *model, uint32_t node, uint32_t depth);
 /* The id of the rank's main thread. */
 uint32_t fv_iteration_thread(const struct fv_model *model, uint32_t rank);
 

@@ -7,21 +7,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ALONE      0.1  /* of the calls of long iterations: what others have of them at most */
-#define OFTEN      0.5  /* calls in a long iteration of a rank */
-#define ALONE_PART 0.2  /* of what long iterations take more */
-#define MOST       0.5  /* of what they compute more */
-#define CLEARLY    1.25 /* times what the next rank has more: a rank is named */
+#define ALONE        0.1  /* of the calls of long iterations: what others have of them at most */
+#define OFTEN        0.5  /* calls in a long iteration of a rank */
+#define ALONE_PART   0.2  /* of what long iterations take more */
+#define MOST         0.5  /* of what they compute more */
+#define CLEARLY      1.25 /* times what the next rank has more: a rank is named */
+#define LEAST_S      1e-7 /* that a rank has more or less at a site, of an iteration */
+#define BY_RANK_MOST (1u << 22)
 
-/* What a rank has more, of computing before the call. */
-struct of_rank {
+/* What a rank has more at a site, of computing before the call; may be less. */
+struct fv_extra_of_rank {
     double more_s;
-    uint32_t rank;
+    uint32_t site, rank;
 };
 struct fv_extra_place {
     double before_s[FV_EXTRA_CLASSES], call_s[FV_EXTRA_CLASSES];
     uint64_t calls[FV_EXTRA_CLASSES];
-    struct of_rank most[2]; /* the two ranks that have most, that with more first; 0 s: there is none */
 };
 
 void fv_extra_call(struct fv_extra *x, uint32_t site, enum fv_extra_class of, double before_s, double call_s)
@@ -39,23 +40,6 @@ static double more_s(const struct fv_extra *x, const double by_class[FV_EXTRA_CL
            by_class[FV_EXTRA_OTHER] / (double)x->classes[FV_EXTRA_OTHER];
 }
 
-/* A rank that calls at several sites which look alike has the sum of them. */
-static void add_rank(struct fv_extra_place *to, struct of_rank of)
-{
-    struct of_rank *most = to->most, first = most[0];
-
-    if (of.rank == most[0].rank)
-        most[0].more_s += of.more_s;
-    else if (of.rank == most[1].rank)
-        most[1].more_s += of.more_s;
-    else if (of.more_s > most[1].more_s)
-        most[1] = of;
-    if (most[1].more_s > most[0].more_s) {
-        most[0] = most[1];
-        most[1] = first;
-    }
-}
-
 static void add(struct fv_extra_place *to, const struct fv_extra_place *from)
 {
     for (unsigned c = 0; c < FV_EXTRA_CLASSES; c++) {
@@ -63,18 +47,27 @@ static void add(struct fv_extra_place *to, const struct fv_extra_place *from)
         to->call_s[c] += from->call_s[c];
         to->calls[c] += from->calls[c];
     }
-    for (unsigned i = 0; i < 2; i++)
-        add_rank(to, from->most[i]);
+}
+
+/* Beyond that many no rank is named. */
+static void note_rank(struct fv_extra *x, uint32_t site, uint32_t rank, double more)
+{
+    if (fabs(more) < LEAST_S || x->by_rank_count > BY_RANK_MOST)
+        return;
+    FV_GROW(x->by_rank, x->by_rank_room, x->by_rank_count + 1);
+    x->by_rank[x->by_rank_count++] = (struct fv_extra_of_rank){ more, site, rank };
 }
 
 void fv_extra_end_rank(struct fv_extra *x, uint32_t rank, bool counts)
 {
     if (counts && x->rank && !x->places)
         x->places = fv_xcalloc(x->sites, sizeof(*x->places));
-    for (size_t i = 0; counts && x->rank && i < x->sites; i++) {
-        x->rank[i].most[0] = (struct of_rank){ fmax(more_s(x, x->rank[i].before_s), 0), rank };
+    for (uint32_t i = 0; counts && x->rank && i < x->sites; i++) {
+        note_rank(x, i, rank, more_s(x, x->rank[i].before_s));
         add(&x->places[i], &x->rank[i]);
     }
+    if (counts && x->rank_most < rank)
+        x->rank_most = rank;
     free(x->rank);
     x->rank = NULL;
 }
@@ -87,10 +80,10 @@ static bool is_alone(const struct fv_extra *x, const struct fv_extra_place *p)
     return of_long >= OFTEN && of_others < ALONE * of_long;
 }
 
-/* Frames that two call sites have in common. */
-static uint32_t common(const struct fv_model *m, uint32_t a, uint32_t b)
+/* Frames that two call paths have in common. */
+static uint32_t common(const struct fv_model *m, uint32_t x, uint32_t y)
 {
-    uint32_t x = m->sites[a].node, y = m->sites[b].node, depth = 0;
+    uint32_t depth = 0;
 
     while (x != y) /* parents have smaller numbers */
         if (x > y)
@@ -102,25 +95,53 @@ static uint32_t common(const struct fv_model *m, uint32_t a, uint32_t b)
     return depth;
 }
 
-/* The rank that computes clearly longer than others there, and is what makes the iteration longer; FV_NONE. */
-static uint32_t rank_of(const struct fv_extra *x, const struct fv_extra_place *p)
+/* Of the recorded sites that are this one now, the path that goes with the loop longest: both as recorded. */
+static uint32_t path_of(const struct fv_extra *x, const struct fv_model *m, const uint32_t *sites, uint32_t site,
+                        uint32_t *shared)
 {
-    double longer_s = (more_s(x, p->before_s) + more_s(x, p->call_s)) / (double)x->ranks; /* of a rank, on average */
+    uint32_t node = FV_NONE;
 
-    return p->most[0].more_s > CLEARLY * p->most[1].more_s && p->most[0].more_s >= MOST * longer_s ? p->most[0].rank
-                                                                                                   : FV_NONE;
+    *shared = 0;
+    for (size_t i = 0; i < x->sites; i++) {
+        uint32_t depth = sites[i] == site ? common(m, x->nodes[x->call], x->nodes[i]) : 0;
+
+        if (sites[i] == site && (node == FV_NONE || depth > *shared)) {
+            *shared = depth;
+            node = x->nodes[i];
+        }
+    }
+    return node != FV_NONE ? node : m->sites[site].node;
 }
 
-static void set_cause(const struct fv_extra *x, const struct fv_model *m, uint32_t site, const struct fv_extra_place *p,
-                      struct fv_iteration_unit *out)
+/* The rank that computes clearly longer than others there, and is what makes the iteration longer; FV_NONE. */
+static uint32_t rank_of(const struct fv_extra *x, const uint32_t *sites, uint32_t site, const struct fv_extra_place *p)
 {
-    uint32_t shared = common(m, out->site, site);
+    double longer_s = (more_s(x, p->before_s) + more_s(x, p->call_s)) / (double)x->ranks; /* of a rank, on average */
+    double *by_rank = fv_xcalloc((size_t)x->rank_most + 2, sizeof(*by_rank)), next_s = 0;
+    uint32_t most = 0;
+
+    for (size_t i = 0; i < x->by_rank_count; i++)
+        by_rank[x->by_rank[i].rank] += sites[x->by_rank[i].site] == site ? x->by_rank[i].more_s : 0;
+    for (uint32_t i = 1; i <= x->rank_most; i++)
+        most = by_rank[i] > by_rank[most] ? i : most;
+    for (uint32_t i = 0; i <= x->rank_most; i++)
+        next_s = i != most ? fmax(next_s, by_rank[i]) : next_s;
+    bool stands_out = x->by_rank_count <= BY_RANK_MOST && by_rank[most] > 0 && by_rank[most] > CLEARLY * next_s &&
+                      by_rank[most] >= MOST * longer_s;
+    free(by_rank);
+    return stands_out ? most : FV_NONE;
+}
+
+static void set_cause(const struct fv_extra *x, const struct fv_model *m, const uint32_t *sites, uint32_t site,
+                      const struct fv_extra_place *p, struct fv_iteration_unit *out)
+{
+    uint32_t shared, node = path_of(x, m, sites, site, &shared);
 
     out->longs = x->classes[FV_EXTRA_LONG];
     out->others = x->classes[FV_EXTRA_OTHER];
     out->cause_site = site;
-    out->cause_node = fv_iteration_node(m, site, (shared < x->depth ? shared : x->depth) + 1);
-    out->cause_rank = rank_of(x, p);
+    out->cause_node = fv_iteration_node(m, node, (shared < x->depth ? shared : x->depth) + 1);
+    out->cause_rank = rank_of(x, sites, site, p);
 }
 
 /* Sites that look alike are one. */
@@ -134,8 +155,8 @@ static struct fv_extra_place *folded(const struct fv_extra *x, const uint32_t *s
     return places;
 }
 
-static void judge(const struct fv_extra *x, const struct fv_model *m, const struct fv_extra_place *places,
-                  struct fv_iteration_unit *out)
+static void judge(const struct fv_extra *x, const struct fv_model *m, const uint32_t *sites,
+                  const struct fv_extra_place *places, struct fv_iteration_unit *out)
 {
     double all = 0, computing = 0, alone_s = 0, before_s = 0, call_s = 0, before_alone_s = 0;
     uint32_t alone = 0, before = 0, call = 0, before_alone = 0, site;
@@ -162,7 +183,7 @@ static void judge(const struct fv_extra *x, const struct fv_model *m, const stru
     if (before_alone_s >= MOST * alone_s) /* where a rank computes; at another site others may wait for that */
         alone = before_alone;
     site = out->cause_is_alone ? alone : out->cause_is_call ? call : before;
-    set_cause(x, m, site, &places[site], out);
+    set_cause(x, m, sites, site, &places[site], out);
 }
 
 void fv_extra_judge(const struct fv_extra *x, const struct fv_model *m, const uint32_t *sites,
@@ -173,7 +194,7 @@ void fv_extra_judge(const struct fv_extra *x, const struct fv_model *m, const ui
     if (!x->places)
         return;
     places = folded(x, sites, m->site_count);
-    judge(x, m, places, out);
+    judge(x, m, sites, places, out);
     free(places);
 }
 
@@ -181,5 +202,7 @@ void fv_extra_release(struct fv_extra *x)
 {
     free(x->places);
     free(x->rank);
-    x->places = x->rank = NULL;
+    free(x->nodes);
+    free(x->by_rank);
+    *x = (struct fv_extra){ 0 };
 }

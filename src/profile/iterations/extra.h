@@ -10,12 +10,17 @@
 enum fv_extra_class { FV_EXTRA_NEITHER, FV_EXTRA_OTHER, FV_EXTRA_LONG, FV_EXTRA_CLASSES };
 
 struct fv_extra_place;
+struct fv_extra_of_rank;
 struct fv_extra {
     uint32_t depth;                       /* of the unit (units.h) */
     uint64_t classes[FV_EXTRA_CLASSES];   /* iterations of each */
     size_t ranks;                         /* that are summed */
     struct fv_extra_place *places, *rank; /* by site: of all ranks, and of the present one; NULL: of none */
     size_t sites;
+    uint32_t call, *nodes; /* the unit's site, and the paths of all sites, as recorded; owned */
+    struct fv_extra_of_rank *by_rank;
+    size_t by_rank_count, by_rank_room;
+    uint32_t rank_most; /* number of the last that counts */
 };
 
 /* The next call of the present rank, in an iteration of this class: the time since the call before, and its own. */

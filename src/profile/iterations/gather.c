@@ -315,6 +315,10 @@ static void judge(struct fv_iteration_gather *g, struct series *s)
     s->extra.depth = s->by.depth;
     s->extra.ranks = s->ranks;
     s->extra.sites = g->symbols.sites;
+    s->extra.call = s->by.call;
+    s->extra.nodes = fv_xcalloc(g->symbols.sites + 1, sizeof(*s->extra.nodes));
+    for (uint32_t i = 0; i < g->symbols.sites; i++)
+        s->extra.nodes[i] = g->build->model->sites[i].node;
     classify(s, &u->times, seconds);
     free(seconds);
 }

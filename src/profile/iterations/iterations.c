@@ -129,19 +129,20 @@ static void add_units(struct fv_build *b, const struct sequence *s, const struct
         const struct fv_unit *u = &units[i];
 
         FV_GROW(it->units, it->room, it->count + 1);
-        it->units[it->count++] = (struct fv_iteration_unit){ .site = u->call,
-                                                             .node = fv_iteration_node(b->model, u->call, u->depth),
-                                                             .inside = u->inside,
-                                                             .ranks = 1,
-                                                             .count = u->count,
-                                                             .begin_s = u->begin_s,
-                                                             .end_s = u->end_s,
-                                                             .times = { .limit_s = NAN },
-                                                             .computing_s = NAN,
-                                                             .mpi_s = NAN,
-                                                             .wait_s = NAN,
-                                                             .cause_site = FV_NONE,
-                                                             .cause_rank = FV_NONE };
+        it->units[it->count++] =
+            (struct fv_iteration_unit){ .site = u->call,
+                                        .node = fv_iteration_node(b->model, b->model->sites[u->call].node, u->depth),
+                                        .inside = u->inside,
+                                        .ranks = 1,
+                                        .count = u->count,
+                                        .begin_s = u->begin_s,
+                                        .end_s = u->end_s,
+                                        .times = { .limit_s = NAN },
+                                        .computing_s = NAN,
+                                        .mpi_s = NAN,
+                                        .wait_s = NAN,
+                                        .cause_site = FV_NONE,
+                                        .cause_rank = FV_NONE };
         if (u->inside != FV_NONE)
             it->units[i].times = times_in(s, u);
         fv_iteration_gather_unit(it->gather, (uint32_t)i, u);

@@ -246,7 +246,8 @@ static const struct fv_column_def other_columns[] = {
     FV_RANK_OR_NULL_COLUMN(struct fv_noise_other, rank, "rank", "rank",
                            "The rank, if it is a rank of this run. Otherwise null."),
     FV_RANK_OR_NULL_COLUMN(struct fv_noise_other, started_by, "started_by", "started by",
-                           "The rank that started it, or one of the processes that it stems from. Null: none."),
+                           "The rank that started it, or one of the processes that it stems from. Null: none is known; "
+                           "a process whose parent ended is not traced back."),
 };
 static const struct fv_relation other_processes_relation = {
     .of_ranks = true,

@@ -8,12 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#define WORTH 0.01 /* of the elapsed time at the largest size: smaller losses are not worth a line */
-#define MOST  3    /* parts in the first lines */
-#define WORDS 24
-#define BY_MACHINE                                                                                               \
-    "ranks had no processor for much of that time, which the program is not to blame for; use an idle machine, " \
-    "or no more ranks than a host has processors"
+#define WORTH      0.01 /* of the elapsed time at the largest size: smaller losses are not worth a line */
+#define MOST       3    /* parts in the first lines */
+#define WORDS      24
+#define BY_MACHINE "ranks had no processor for as much of their time; fvmpi report of that run says what had it"
 
 /* ---- the first lines ---- */
 

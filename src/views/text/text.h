@@ -31,9 +31,9 @@ void fv_text_relation(const struct fv_page *page, const struct fv_profile *view,
                       const char *about);
 
 struct fv_page fv_text_page(const struct fv_text_options *options, FILE *out);
-/* "of which 12.3 % is waiting (exact)"; `remark` stands behind "exact", `least`: at least so much. Returns out. */
+/* "of which 12.3 % is waiting (exact)"; `remark` stands behind "exact", `more`: it may be more. Returns out. */
 #define FV_TEXT_WAITING 160
-char *fv_text_waiting_part(double wait_s, double mpi_s, bool least, enum fv_wait_kind kind, const char *remark,
+char *fv_text_waiting_part(double wait_s, double mpi_s, bool more, enum fv_wait_kind kind, const char *remark,
                            char out[FV_TEXT_WAITING]);
 /* Rows of the less important tables. */
 size_t fv_text_few(const struct fv_page *page);

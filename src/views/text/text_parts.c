@@ -93,16 +93,16 @@ static FV_PRINTF(3, 0) void put_clean(const struct fv_page *p, size_t indent, co
     fv_page_words(p, fv_words_clean(text, clean, sizeof(clean)), indent);
 }
 
-char *fv_text_waiting_part(double wait_s, double mpi_s, bool least, enum fv_wait_kind kind, const char *remark,
+char *fv_text_waiting_part(double wait_s, double mpi_s, bool more, enum fv_wait_kind kind, const char *remark,
                            char out[FV_TEXT_WAITING])
 {
     char part[FV_WORD];
 
-    if (kind == FV_WAIT_UNKNOWN || (least && wait_s < 0.001 * mpi_s))
+    if (kind == FV_WAIT_UNKNOWN || (more && wait_s < 0.001 * mpi_s))
         snprintf(out, FV_TEXT_WAITING, "of which it is not known how much is waiting");
     else
-        snprintf(out, FV_TEXT_WAITING, "of which %s%s is waiting (%s%s)", least ? "at least " : "",
-                 fv_words_percent(wait_s, mpi_s, part), fv_wait_kind_name(kind), remark);
+        snprintf(out, FV_TEXT_WAITING, "of which %s is waiting (%s%s%s)", fv_words_percent(wait_s, mpi_s, part),
+                 fv_wait_kind_name(kind), remark, more ? "; perhaps more" : "");
     return out;
 }
 
