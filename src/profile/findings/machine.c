@@ -100,9 +100,7 @@ static void say_others(const struct fv_model *m, const struct fv_rank *r, const 
 /* Did a rank start what had the processor? */
 static bool is_own(const struct fv_model *m, const struct fv_rank *r)
 {
-    const struct fv_noise_rank *culprit = fv_noise_culprit(m, (uint32_t)(r - m->ranks), r->ready_s);
-
-    return culprit && culprit->by_count == 1 && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE;
+    return fv_noise_is_own(m, (uint32_t)(r - m->ranks), r->ready_s);
 }
 
 static unsigned processors_of(const struct fv_model *m, const char *host)

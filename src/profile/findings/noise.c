@@ -83,7 +83,6 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
 {
     const struct fv_facts_host *host = host_of(m, rank);
     const struct fv_rank *r = &m->ranks[rank];
-    const struct fv_noise_rank *culprit = fv_noise_culprit(m, rank, fv_noise_preempted_of(m, rank));
 
     if (is_throttled)
         return "raise the quota, or run only as many ranks and threads as it has processors for; fvmpi doctor names "
@@ -91,7 +90,7 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus)
         return "give each rank more processors (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, "
                "-bind-to none under MPICH), or run fewer threads";
-    if (culprit && culprit->by_count == 1 && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE)
+    if (fv_noise_is_own(m, rank, fv_noise_preempted_of(m, rank)))
         return FV_NEXT_OWN;
     if (r->cpus && host && r->cpus < host->processors)
         return "the rank is bound already: keep other programs off its processors, or use an idle machine; fvmpi "

@@ -120,6 +120,8 @@ struct fv_noise_loss fv_noise_loss(const struct fv_model *model);
 /* The processes that most likely kept that rank from a processor for so long: `by` is not FV_NONE, and they used at
  * least half of that time. NULL: not known. */
 const struct fv_noise_rank *fv_noise_culprit(const struct fv_model *model, uint32_t rank, double lost_s);
+/* Is it known, and one process, which a rank of the run started? */
+bool fv_noise_is_own(const struct fv_model *model, uint32_t rank, double lost_s);
 
 /* ranks 0: nothing is known of it. */
 FV_SUBJECT_DATA(struct fv_noise_view, noise, noise)

@@ -299,6 +299,13 @@ const struct fv_noise_rank *fv_noise_culprit(const struct fv_model *m, uint32_t 
     return &n->ranks[rank];
 }
 
+bool fv_noise_is_own(const struct fv_model *m, uint32_t rank, double lost_s)
+{
+    const struct fv_noise_rank *culprit = fv_noise_culprit(m, rank, lost_s);
+
+    return culprit && culprit->by_count == 1 && fv_model_noise(m)->others[culprit->by].started_by != FV_NONE;
+}
+
 /* ---- the whole ---- */
 
 void fv_build_noise(struct fv_model *m)
