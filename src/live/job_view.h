@@ -6,13 +6,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum fv_job_view_state {
-    FV_JOB_VIEW_NONE,
-    FV_JOB_VIEW_ASKED,
-    FV_JOB_VIEW_STARTS,
-    FV_JOB_VIEW_SERVES,
-    FV_JOB_VIEW_ENDED
-};
+/* With what the page is told. */
+#define FV_JOB_VIEW_STATES(X) \
+    X(NONE, "none") X(ASKED, "starts") X(STARTS, "starts") X(SERVES, "serves") X(ENDED, "ended")
+#define FV_JOB_VIEW_STATE(name, word) FV_JOB_VIEW_##name,
+enum fv_job_view_state { FV_JOB_VIEW_STATES(FV_JOB_VIEW_STATE) };
 struct fv_job_view {
     _Atomic enum fv_job_view_state state;
     char address[200]; /* once it serves */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See server.h. */
 #include "live/server.h"
+#include "base/list.h"
 #include "base/base.h"
 #include "live/clients.h"
 #include "live/job_view.h"
@@ -86,7 +87,7 @@ static enum MHD_Result answer_control(void *context, struct MHD_Connection *conn
 /* {"job": true, "state": "starts", "address": null} */
 static enum MHD_Result answer_timeline(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    static const char *const words[] = { "none", "starts", "starts", "serves", "ended" };
+    static const char *const words[] = { FV_JOB_VIEW_STATES(FV_LIST_WORD) };
     struct fv_server *s = context;
     const enum fv_job_view_state state = s->view.state;
     struct fv_jsonl out = { 0 };

@@ -1,38 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See alone.h. */
 #include "scaling/alone.h"
+#include "base/list.h"
 #include "base/solo.h"
 #include "scaling/speedup.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-const char *const fv_alone_verdicts[FV_ALONE_VERDICTS + 1] = {
-    [FV_ALONE_GOOD] = "good",
-    [FV_ALONE_NOT_RUN] = "not_run",
-    [FV_ALONE_NOT_MEASURED] = "not_measured",
-    [FV_ALONE_WAITS] = "waits",
-    [FV_ALONE_STILL] = "no_progress",
-    [FV_ALONE_LONG] = "no_barrier",
-    [FV_ALONE_BARRIERS] = "barriers",
-    [FV_ALONE_CREATOR] = "creator",
-    [FV_ALONE_NESTED] = "nested",
-    [FV_ALONE_LARGE] = "too_many",
-    [FV_ALONE_LATE] = "late",
-    [FV_ALONE_LEFT] = "left",
-    [FV_ALONE_CUT] = "cut",
-    [FV_ALONE_LOST] = "pirate_lost",
-    [FV_ALONE_UNPROBED] = "unprobed",
-    [FV_ALONE_OFF_CPU] = "off_cpu",
-    [FV_ALONE_VARIES] = "varies",
-    [FV_ALONE_NO_PART] = "no_part",
-    [FV_ALONE_UNEQUAL] = "asymmetric",
-    [FV_ALONE_MORE] = "does_more",
-    [FV_ALONE_SHARED] = "shared_data",
-    [FV_ALONE_TOO_LARGE] = "too_large",
-    [FV_ALONE_REJECTED] = "rejected",
-    [FV_ALONE_VERDICTS] = NULL,
-};
+const char *const fv_alone_verdicts[] = { FV_ALONE_VERDICT_LIST(FV_LIST_WORD) NULL };
 const char *const fv_alone_hows[] = { FV_SOLO_HOW_LIST(FV_LIST_WORD) NULL };
 
 /* ---- a run ---- */

@@ -24,38 +24,37 @@
 
 #include "profile/threads/phases.h"
 
-enum fv_alone_verdict {
-    FV_ALONE_GOOD,
-    FV_ALONE_NOT_RUN,      /* there is no such run */
-    FV_ALONE_NOT_MEASURED, /* the phase was not measured in it */
-    /* as enum fv_gate_why */
-    FV_ALONE_WAITS,
-    FV_ALONE_STILL,
-    FV_ALONE_LONG,
-    FV_ALONE_BARRIERS,
-    FV_ALONE_CREATOR,
-    FV_ALONE_NESTED,
-    FV_ALONE_LARGE,
-    FV_ALONE_LATE,
-    FV_ALONE_LEFT,
-    FV_ALONE_CUT,
-    FV_ALONE_LOST,      /* the process that held the rest of the cache did not: more than 3 % of its probes, or in
-                         * more than 10 % of the time; so is who moved to another last cache */
-    FV_ALONE_UNPROBED,  /* or it is not known */
-    FV_ALONE_OFF_CPU,   /* off the processor for more than FV_OFF_CPU of the time */
-    FV_ALONE_VARIES,    /* runs differ by more than FV_ALONE_SPREAD */
-    FV_ALONE_NO_PART,   /* there are runs with the whole cache alone: cache and memory are one */
-    FV_ALONE_UNEQUAL,   /* threads have unequal work, and too few instances were measured for each to have had its
-                         * turns */
-    FV_ALONE_MORE,      /* alone a thread takes longer than together: it does more */
-    FV_ALONE_SHARED,    /* with its part of the cache a thread takes longer than together: threads share data */
-    FV_ALONE_TOO_LARGE, /* a speedup above 1.05 N */
-    FV_ALONE_REJECTED,  /* the stack is, for its own reason */
-    FV_ALONE_VERDICTS
-};
-extern const char *const fv_alone_verdicts[FV_ALONE_VERDICTS + 1]; /* "good", ...; NULL behind the last */
-extern const char *const fv_alone_hows[];                          /* "whole", "pirate", "resctrl"; NULL behind the
-                                                                    * last */
+#define FV_ALONE_VERDICT_LIST(X)                                                                                      \
+    X(GOOD, "good")                                                                                                   \
+    X(NOT_RUN, "not_run")           /* there is no such run */                                                        \
+    X(NOT_MEASURED, "not_measured") /* the phase was not measured in it */                                            \
+    /* as enum fv_gate_why */                                                                                         \
+    X(WAITS, "waits")                                                                                                 \
+    X(STILL, "no_progress")                                                                                           \
+    X(LONG, "no_barrier")                                                                                             \
+    X(BARRIERS, "barriers")                                                                                           \
+    X(CREATOR, "creator")                                                                                             \
+    X(NESTED, "nested")                                                                                               \
+    X(LARGE, "too_many")                                                                                              \
+    X(LATE, "late")                                                                                                   \
+    X(LEFT, "left")                                                                                                   \
+    X(CUT, "cut")                                                                                                     \
+    /* it held the rest of the cache, and lost more than 3 % of its probes, or some in more than 10 % of the time, */ \
+    /* or moved to another last cache */                                                                              \
+    X(LOST, "pirate_lost")                                                                                            \
+    X(UNPROBED, "unprobed")   /* or it is not known */                                                                \
+    X(OFF_CPU, "off_cpu")     /* off the processor for more than FV_OFF_CPU of the time */                            \
+    X(VARIES, "varies")       /* runs differ by more than FV_ALONE_SPREAD */                                          \
+    X(NO_PART, "no_part")     /* there are runs with the whole cache alone: cache and memory are one */               \
+    X(UNEQUAL, "asymmetric")  /* unequal work, too few instances for each to have had its turns */                    \
+    X(MORE, "does_more")      /* alone a thread takes longer than together: it does more */                           \
+    X(SHARED, "shared_data")  /* with its part of the cache a thread takes longer: threads share data */              \
+    X(TOO_LARGE, "too_large") /* a speedup above 1.05 N */                                                            \
+    X(REJECTED, "rejected")   /* the stack is, for its own reason */
+#define FV_ALONE_VERDICT(name, word) FV_ALONE_##name,
+enum fv_alone_verdict { FV_ALONE_VERDICT_LIST(FV_ALONE_VERDICT) FV_ALONE_VERDICTS };
+extern const char *const fv_alone_verdicts[]; /* "good", ...; NULL behind the last */
+extern const char *const fv_alone_hows[];     /* "whole", "pirate", "resctrl"; NULL behind the last */
 
 #define FV_ALONE_LINE         64   /* bytes of a cache line */
 #define FV_ALONE_SPREAD       0.10 /* (second least - least) / mean */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See scaling.h. */
 #include "scaling/scaling.h"
+#include "base/list.h"
 #include "tool/words.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fv_scaling_kinds[] = { "untold", "strong", "weak", NULL };
+const char *const fv_scaling_kinds[] = { FV_SCALING_KINDS(FV_LIST_WORD) NULL };
 
 const struct fv_scaling_metric_word fv_scaling_metrics[FV_SCALES_METRICS] = {
     [FV_SCALES_ELAPSED] = { "elapsed_s", "elapsed", FV_UNIT_SECONDS },

@@ -32,7 +32,9 @@
 #include "diff/diff.h"
 
 /* The same problem on more ranks, or one that grows with them: only the user knows. */
-enum fv_scaling_kind { FV_SCALING_UNTOLD, FV_SCALING_STRONG, FV_SCALING_WEAK };
+#define FV_SCALING_KINDS(X)         X(UNTOLD, "untold") X(STRONG, "strong") X(WEAK, "weak")
+#define FV_SCALING_KIND(name, word) FV_SCALING_##name,
+enum fv_scaling_kind { FV_SCALING_KINDS(FV_SCALING_KIND) };
 extern const char *const fv_scaling_kinds[]; /* "untold", ... */
 
 enum fv_scaling_metric {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See speedup.h. */
 #include "scaling/speedup.h"
+#include "base/list.h"
 #include "base/base.h"
 #include "profile/threads/lock_words.h"
 #include "tool/words.h"
@@ -9,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fv_speedup_rejects[FV_SPEEDUP_REJECTS + 1] = {
-    [FV_SPEEDUP_GOOD] = "good",       [FV_SPEEDUP_NO_T1] = "no_t1",         [FV_SPEEDUP_SPREAD] = "t1_varies",
-    [FV_SPEEDUP_OFF_CPU] = "off_cpu", [FV_SPEEDUP_TOO_LARGE] = "too_large", [FV_SPEEDUP_REJECTS] = NULL,
-};
+const char *const fv_speedup_rejects[] = { FV_SPEEDUP_REJECT_LIST(FV_LIST_WORD) NULL };
 
 /* ---- runs ---- */
 

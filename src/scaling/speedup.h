@@ -37,15 +37,15 @@
 #define FV_T1_SPREAD       0.05 /* (second least - least) / mean */
 #define FV_T1_SPREAD_WORDS "5 %"
 
-enum fv_speedup_reject {
-    FV_SPEEDUP_GOOD,
-    FV_SPEEDUP_NO_T1,     /* no run with one thread has it */
-    FV_SPEEDUP_SPREAD,    /* T1 differs among its runs */
-    FV_SPEEDUP_OFF_CPU,   /* threads were off the processor without waiting for each other */
-    FV_SPEEDUP_TOO_LARGE, /* T1 is not of the same work */
-    FV_SPEEDUP_REJECTS
-};
-extern const char *const fv_speedup_rejects[FV_SPEEDUP_REJECTS + 1]; /* "good", ...; NULL behind the last */
+#define FV_SPEEDUP_REJECT_LIST(X)                                                                 \
+    X(GOOD, "good")                                                                               \
+    X(NO_T1, "no_t1")         /* no run with one thread has it */                                 \
+    X(SPREAD, "t1_varies")    /* T1 differs among its runs */                                     \
+    X(OFF_CPU, "off_cpu")     /* threads were off the processor without waiting for each other */ \
+    X(TOO_LARGE, "too_large") /* T1 is not of the same work */
+#define FV_SPEEDUP_REJECT(name, word) FV_SPEEDUP_##name,
+enum fv_speedup_reject { FV_SPEEDUP_REJECT_LIST(FV_SPEEDUP_REJECT) FV_SPEEDUP_REJECTS };
+extern const char *const fv_speedup_rejects[]; /* "good", ...; NULL behind the last */
 
 /* Of a rank, the mean over ranks; seconds. */
 struct fv_speedup_times {

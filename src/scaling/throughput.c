@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See throughput.h. */
 #include "scaling/throughput.h"
+#include "base/list.h"
 #include "base/solo.h"
 #include "profile/threads/locks.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fv_throughput_kinds[FV_THROUGHPUT_KINDS + 1] = { "copies", "ranks", NULL };
+const char *const fv_throughput_kinds[] = { FV_THROUGHPUT_KIND_LIST(FV_LIST_WORD) NULL };
 
 #define THREADED 0.05 /* of a copy's CPU time: less is no threads to speak of */
 #define BUSY     0.9  /* of the processors' time: more leaves none free */

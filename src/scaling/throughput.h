@@ -28,8 +28,10 @@
 
 #define FV_TURN_FILLS 10
 
-enum fv_throughput_kind { FV_THROUGHPUT_COPIES, FV_THROUGHPUT_RANKS, FV_THROUGHPUT_KINDS };
-extern const char *const fv_throughput_kinds[FV_THROUGHPUT_KINDS + 1]; /* "copies", "ranks"; NULL behind the last */
+#define FV_THROUGHPUT_KIND_LIST(X)     X(COPIES, "copies") X(RANKS, "ranks")
+#define FV_THROUGHPUT_KIND(name, word) FV_THROUGHPUT_##name,
+enum fv_throughput_kind { FV_THROUGHPUT_KIND_LIST(FV_THROUGHPUT_KIND) FV_THROUGHPUT_KINDS };
+extern const char *const fv_throughput_kinds[]; /* "copies", "ranks"; NULL behind the last */
 
 /* Seconds; NAN: not known. */
 struct fv_throughput_share {

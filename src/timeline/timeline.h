@@ -148,7 +148,9 @@ struct fv_timeline_message {
 };
 
 /* Values along time: what a sensor, a counter or a metric told. */
-enum fv_timeline_scope { FV_TIMELINE_OF_THREAD, FV_TIMELINE_OF_PROCESS, FV_TIMELINE_OF_NODE };
+#define FV_TIMELINE_SCOPES(X)         X(THREAD, "thread") X(PROCESS, "process") X(NODE, "node")
+#define FV_TIMELINE_SCOPE(name, word) FV_TIMELINE_OF_##name,
+enum fv_timeline_scope { FV_TIMELINE_SCOPES(FV_TIMELINE_SCOPE) };
 struct fv_timeline_series {
     uint32_t name, unit;    /* strings */
     uint32_t row, scope;    /* of a process or a node the first row of the rank that recorded it */

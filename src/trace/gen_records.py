@@ -234,6 +234,14 @@ def words_of(name, enum):
     )
 
 
+def list_of(name, enum):
+    """The words alone, for a column's list of what it can be."""
+    doc, rows, listed = enum
+    if listed or name.endswith('_flags'):
+        return ''
+    return '#define {}_WORDS {}\n'.format(name.upper(), ', '.join('"{}"'.format(word) for _, word, _ in rows))
+
+
 def counted_of(struct, f):
     by = [b for b in f.counts or () if b != 'rest']
     what = ['.offset = offsetof(struct {}, {})'.format(struct.name, f.name), '.element = sizeof({})'.format(f.kind)]
@@ -357,6 +365,7 @@ def main():
         WARNING
         + '#define FV_CHUNK_KINDS {}\n'.format(max(c[2] for c in headers.chunks) + 1)
         + ''.join('extern const struct fv_enum {}_enum;\n'.format(name) for name in headers.enums)
+        + ''.join(list_of(name, enum) for name, enum in headers.enums.items())
         + ''.join('extern const struct fv_layout {}_layout;\n'.format(name) for name in HEADERS),
     )
     write(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers of fvmpi view for what lies over, between and below the rows (viewer.h). */
 #include "timeline/timeline_links.h"
+#include "base/list.h"
 #include "viewer/answer.h"
 
 #if FV_MICROHTTPD
@@ -144,7 +145,7 @@ enum MHD_Result fv_viewer_labels(void *context, struct MHD_Connection *connectio
 
 enum MHD_Result fv_viewer_series(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
-    static const char *const scopes[] = { "thread", "process", "node" };
+    static const char *const scopes[] = { FV_TIMELINE_SCOPES(FV_LIST_WORD) };
     const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_file *t = v->timeline;
     struct answer *a = begin_answer();

@@ -3,12 +3,13 @@
  * random. Random ones are too many for a predictor to learn, and half of its guesses are wrong. All else is the same,
  * so that the difference is what wrong guesses cost. */
 #include "doctor/measure/branches.h"
+#include "base/list.h"
 #include "doctor/measure/noise.h"
 
 #include <stdlib.h>
 
-enum { BRANCHES = 1 << 18, REPEATS_MOST = 500, REPEATS_LEAST = 11, PATTERNS = 3 };
-const char *const fv_branch_patterns[PATTERNS + 1] = { "same", "alternating", "random", NULL };
+enum { BRANCHES = 1 << 18, REPEATS_MOST = 500, REPEATS_LEAST = 11 };
+const char *const fv_branch_patterns[] = { FV_BRANCH_PATTERNS(FV_LIST_WORD) NULL };
 
 /* The empty instruction is one that the compiler cannot do without, so the branch stays one. */
 static __attribute__((noinline)) uint64_t run(const uint8_t *taken)
@@ -23,7 +24,7 @@ static __attribute__((noinline)) uint64_t run(const uint8_t *taken)
     return sum;
 }
 
-static void fill(uint8_t *taken, int pattern)
+static void fill(uint8_t *taken, enum fv_branch_pattern pattern)
 {
     uint64_t random = 88172645463325252; /* xorshift64 */
 
@@ -31,11 +32,13 @@ static void fill(uint8_t *taken, int pattern)
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        taken[i] = (uint8_t)(pattern == 0 ? 1 : pattern == 1 ? i & 1 : random >> 32 & 1);
+        taken[i] = (uint8_t)(pattern == FV_BRANCH_SAME          ? 1
+                             : pattern == FV_BRANCH_ALTERNATING ? i & 1
+                                                                : random >> 32 & 1);
     }
 }
 
-static void measure_pattern(struct fv_measurement *m, uint8_t *taken, int pattern, double seconds)
+static void measure_pattern(struct fv_measurement *m, uint8_t *taken, enum fv_branch_pattern pattern, double seconds)
 {
     int64_t end_ns = fv_now_ns() + (int64_t)(seconds * 1e9);
     struct fv_branches b = { .pattern = fv_branch_patterns[pattern] };
@@ -67,8 +70,8 @@ static void measure_all(struct fv_pinned_thread *p)
     struct branch_job *job = p->data;
     uint8_t *taken = fv_xcalloc(BRANCHES, 1);
 
-    for (int pattern = 0; pattern < PATTERNS && !fv_measure_stop; pattern++)
-        measure_pattern(job->m, taken, pattern, job->seconds / PATTERNS);
+    for (unsigned i = 0; i < FV_BRANCH_PATTERN_COUNT && !fv_measure_stop; i++)
+        measure_pattern(job->m, taken, (enum fv_branch_pattern)i, job->seconds / FV_BRANCH_PATTERN_COUNT);
     free(taken);
 }
 

@@ -86,7 +86,10 @@ struct fv_detours {
 };
 
 /* A branch by its pattern. Times: ns. */
-extern const char *const fv_branch_patterns[]; /* "same", "alternating", "random"; NULL behind the last */
+#define FV_BRANCH_PATTERNS(X)         X(SAME, "same") X(ALTERNATING, "alternating") X(RANDOM, "random")
+#define FV_BRANCH_PATTERN(name, word) FV_BRANCH_##name,
+enum fv_branch_pattern { FV_BRANCH_PATTERNS(FV_BRANCH_PATTERN) FV_BRANCH_PATTERN_COUNT };
+extern const char *const fv_branch_patterns[]; /* NULL behind the last */
 struct fv_branches {
     const char *pattern; /* one of them */
     struct fv_spread spread;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See streams.h. */
 #include "profile/functions/streams.h"
+#include "base/list.h"
 #include "profile/build.h"
 #include "profile/relations.h"
 
@@ -134,8 +135,10 @@ static void get_function(void *subject, const void *row, const struct fv_column_
     v->text = path->count ? fv_frame_label(&path->frames[0], t->profile->symbols, t->text, sizeof(t->text)) : NULL;
 }
 
-enum { KERNEL, COPY, OTHER };
-static const char *const kinds[] = { [KERNEL] = "kernel", [COPY] = "copy", [OTHER] = "other", NULL };
+#define KINDS(X)         X(KERNEL, "kernel") X(COPY, "copy") X(OTHER, "other")
+#define KIND(name, word) name,
+enum { KINDS(KIND) };
+static const char *const kinds[] = { KINDS(FV_LIST_WORD) NULL };
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const uint32_t flags = ((const struct fv_stream_function *)row)->flags;

@@ -10,12 +10,8 @@ FV_DATA_BASE(io)
 
 #define RECORDED_BY "fvmpi run --io"
 
-static const char *const operation_words[] = { "open",   "close",    "read",      "write",      "seek",        "stat",
-                                               "sync",   "truncate", "map",       "async_read", "async_write", "lock",
-                                               "remove", "rename",   "duplicate", "other",      NULL };
-static const char *const kind_words[] = {
-    "regular", "directory", "terminal", "device", "pipe", "socket", "other", NULL
-};
+static const char *const operation_words[] = { FV_IO_OPERATION_WORDS, NULL };
+static const char *const kind_words[] = { FV_IO_KIND_WORDS, NULL };
 
 static void get_file(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {

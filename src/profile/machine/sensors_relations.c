@@ -133,7 +133,7 @@ static void get_cpu_share(void *subject, const void *row, const struct fv_column
     v->real = v->null ? 0 : n->cpu_s / (n->end_s - n->begin_s);
 }
 
-static const char *const places[] = { "anywhere", "free_core", "free_processor", "none_free", NULL };
+static const char *const places[] = { FV_SENSOR_PLACE_KIND_WORDS, NULL };
 
 static void get_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {

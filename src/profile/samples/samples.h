@@ -76,7 +76,10 @@ struct fv_sampled_instance {
     double event[FV_METRIC_EVENTS]; /* counts; NAN: not known */
 };
 
-enum fv_varies { FV_VARIES_NOT = 0, FV_VARIES_WITHIN = 1, FV_VARIES_BETWEEN = 2, FV_VARIES_BOTH = 3 };
+/* Bits: within a thread from call to call, between threads. */
+#define FV_VARIES_LIST(X)          X(WITHIN, "within") X(BETWEEN, "between") X(BOTH, "both")
+#define FV_VARIES_KIND(name, word) FV_VARIES_##name,
+enum fv_varies { FV_VARIES_NOT = 0, FV_VARIES_LIST(FV_VARIES_KIND) };
 
 /* How much calls differ, in one metric: samples_variation.h. */
 struct fv_variation {

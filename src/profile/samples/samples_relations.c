@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was sampled of functions' calls: relations functions, and function_totals over all their calling contexts. */
 #include "profile/build.h"
+#include "base/list.h"
 #include "profile/relations.h"
 #include "profile/samples/samples_relations.h"
 
@@ -64,7 +65,7 @@ static void get_varies(void *subject, const void *row, const struct fv_column_de
     v->truth = ((const struct fv_sampled_function *)row)->varies != FV_VARIES_NOT;
 }
 
-static const char *const varies_words[] = { "within", "between", "both", NULL };
+static const char *const varies_words[] = { FV_VARIES_LIST(FV_LIST_WORD) NULL };
 static void get_varies_by(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     enum fv_varies by = ((const struct fv_sampled_function *)row)->varies;

@@ -24,10 +24,8 @@ static bool of_mode(void *subject, const void *row, const struct fv_column_def *
 
 /* ---- words ---- */
 
-static const char *const kind_words[] = { "mutex", "rwlock", "spin", "barrier", "cond", "sem",
-                                          "join",  "once",   "omp",  "?",       NULL };
-static const char *const operation_words[] = { "lock", "try",    "timed",     "read", "try_read", "timed_read",
-                                               "wait", "signal", "broadcast", "post", "?",        NULL };
+static const char *const kind_words[] = { FV_SYNC_KIND_WORDS, "?", NULL };
+static const char *const operation_words[] = { FV_SYNC_OPERATION_WORDS, "?", NULL };
 
 /* Of a uint8_t at offset `argument`. */
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)

@@ -2,6 +2,7 @@
 /* Locks and barriers: what threads waited for, where, and which thread kept them waiting. Most of it is one table; the
  * sites of the worst follow. */
 #include "views/text/verdict.h"
+#include "base/list.h"
 #include "base/options.h"
 #include "profile/threads/locks.h"
 
@@ -139,7 +140,9 @@ static void put_table(const struct fv_page *p, const struct fv_profile *v, bool 
 
 /* ---- who waits, who holds ---- */
 
-enum role { WAITS, HOLDS, SIGNALS, ROLES };
+#define ROLE_LIST(X)     X(WAITS, "waits") X(HOLDS, "holds") X(SIGNALS, "signals")
+#define ROLE(name, word) name,
+enum role { ROLE_LIST(ROLE) ROLES };
 
 /* Call sites that read the same, of one role. */
 struct place {
@@ -231,7 +234,7 @@ static void find_places(struct places *g, const struct fv_profile *v, const stru
 
 static void put_sites(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock_view *k)
 {
-    static const char *const names[ROLES] = { "waits", "holds", "signals" };
+    static const char *const names[] = { ROLE_LIST(FV_LIST_WORD) };
     struct places *g = fv_xcalloc(1, sizeof(*g));
 
     for (unsigned role = 0; role < ROLES; role++) {
