@@ -12,8 +12,8 @@ function ticks(least, most, about) {
   return Array.from({ length: Math.max(Math.floor(most / step + 1e-9) - first + 1, 0) }, (_, i) => (first + i) * step);
 }
 
-/* Draws a grid with its numbers into a box { left, top, width, height }. An axis: { least, most, column }; without a column it has no numbers.
- * Returns where values stand, { x, y }. */
+/* Draws a grid with its numbers into a box { left, top, width, height }. An axis: { least, most, column }; without a
+ * column it has no numbers. Returns where values stand, { x, y }. */
 function drawAxes(c, box, x, y) {
   const across = value => box.left + ((value - x.least) / (x.most - x.least || 1)) * box.width;
   const up = value => box.top + box.height - ((value - y.least) / (y.most - y.least || 1)) * box.height;

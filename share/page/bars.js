@@ -4,7 +4,8 @@
 
 const LONGEST_LIST = 12;
 
-/* rows: [{ label, value: in words, parts: [[amount, colour]], pick }], in one scale; kinds: [[colour, what it is]] that is told below. */
+/* rows: [{ label, value: in words, parts: [[amount, colour]], pick }], in one scale; kinds: [[colour, what it is]] that
+ * is told below. */
 function lying(id, title, rows, kinds, note) {
   const most = Math.max(...rows.map(row => row.parts.reduce((sum, [amount]) => sum + amount, 0)), 0);
   const line = row => {
@@ -171,7 +172,8 @@ function cycleBars(tables) {
     "Where the processor's cycles went",
     rows,
     parts.map(([, colour, words]) => [colour, words]),
-    "for each thread: share of the processor's slots (top-down); if slots are not counted, of the cycles. IPC: instructions per cycle",
+    "for each thread: share of the processor's slots (top-down); if slots are not counted, of the cycles. " +
+      "IPC: instructions per cycle",
   );
 }
 

@@ -7,7 +7,8 @@ const colours = name =>
     .getPropertyValue("--" + name)
     .trim();
 
-/* A canvas as wide as its place, drawn anew when that, or what is selected, changes, or it gets the event "redraw"; told: what stands in it, for who does not see it. tall: pixels, or what says how many there are. */
+/* A canvas as wide as its place, drawn anew when that, or what is selected, changes, or it gets the event "redraw";
+ * told: what stands in it, for who does not see it. tall: pixels, or what says how many there are. */
 function canvas(tall, told, draw, pick) {
   const element = make("canvas", { role: "img", "aria-label": told });
   const redraw = () => {
@@ -43,7 +44,8 @@ function canvas(tall, told, draw, pick) {
   return element;
 }
 
-/* A stretch that is dragged over, in pixels from left to right; the click that ends it picks nothing. `when`: which drags. */
+/* A stretch that is dragged over, in pixels from left to right; the click that ends it picks nothing. `when`: which
+ * drags. */
 function dragged(element, stretch, when = () => true) {
   let from = null,
     moved = false;
@@ -118,7 +120,8 @@ function blend(from, to, part) {
   return "rgb(" + first.map((value, i) => Math.round(value + (last[i] - value) * part)).join(",") + ")";
 }
 
-/* From the page's ground to the colour that stands out most: by lightness alone, which also those see who see no colours. */
+/* From the page's ground to the colour that stands out most: by lightness alone, which also those see who see no
+ * colours. */
 const shade = part => blend("least", "most", part);
 
 /* From one colour over the page's ground, at 0.5, to another. */
@@ -220,7 +223,8 @@ function squareSide(rows, columns) {
   return side >= SQUARE.least && rows * side <= 2 * SQUARE.width ? side : 0;
 }
 
-/* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. lasts: s, where columns are the time of the run. */
+/* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one.
+ * lasts: s, where columns are the time of the run. */
 function heat(
   told,
   rows,

@@ -65,7 +65,8 @@ async function inflate(pieces) {
 /* From where on something is said, as the text has it: numbers and words. */
 const limits = {};
 
-/* Tables of a part of the page by name, with lines of source files (page_sources.h). Tables without rows are there, too: they say what records them. */
+/* Tables of a part of the page by name, with lines of source files (page_sources.h). Tables without rows are there,
+ * too: they say what records them. */
 async function loadTables(part) {
   const scripts = [...document.querySelectorAll(part)];
   const [described, values, sources] = JSON.parse(await inflate(scripts.map(script => script.textContent)));

@@ -1,6 +1,7 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any value over ranks or threads: a bar for each row, and how many rows have how much; several values one above the other. */
+/* Any value over ranks or threads: a bar for each row, and how many rows have how much; several values one above the
+ * other. */
 
 const COMPARED = 4;
 

@@ -65,7 +65,8 @@ function drawIdentity(tables) {
       make(
         "p",
         { class: "note" },
-        "Tables have its rows, and those of what it called. The page without --function has the whole run, and its timeline.",
+        "Tables have its rows, and those of what it called. " +
+          "The page without --function has the whole run, and its timeline.",
       ),
     );
   if (run.not_recorded) complete.after(make("p", { class: "note" }, run.not_recorded));

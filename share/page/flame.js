@@ -1,13 +1,14 @@
 /* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where time goes by call path: a flame graph from the root down, and who calls a function and whom it calls. Of samples, and of functions that
- * the compiler instrumented. */
+/* Where time goes by call path: a flame graph from the root down, and who calls a function and whom it calls. Of
+ * samples, and of functions that the compiler instrumented. */
 
 const FRAME = 19; /* pixels of a row */
 const NARROW = 0.6; /* pixels below which a frame is not drawn */
 const DEEPEST = 60; /* rows that are shown at once */
 
-/* Tables that are trees: `columns` of a name, of time with callees and without, and of all that MPI and threads' waiting are parts of. */
+/* Tables that are trees: `columns` of a name, of time with callees and without, and of all that MPI and threads'
+ * waiting are parts of. */
 const TREES = {
   call_tree: {
     id: "flame",
@@ -69,7 +70,8 @@ function callTree(table, columns) {
   };
 }
 
-/* tree: { id, title, of, known }, and where colours and the choice are others than the page's: colour(node), choose(node). */
+/* tree: { id, title, of, known }, and where colours and the choice are others than the page's: colour(node),
+ * choose(node). */
 class Flame {
   constructor(root, tree) {
     this.tree = tree;

@@ -83,7 +83,8 @@ function scaleOf(kind, known) {
   return { least: from, most, part: value => (most > from ? (value - from) / (most - from) : 1) };
 }
 
-/* A rectangle that is dragged over, as parts of the picture: { left, top, right, bottom }. The click that ends it picks nothing. */
+/* A rectangle that is dragged over, as parts of the picture: { left, top, right, bottom }. The click that ends it picks
+ * nothing. */
 function rectangle(picture, does) {
   const band = make("i", { class: "band", hidden: true });
   let from = null,

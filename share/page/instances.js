@@ -1,13 +1,15 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of functions that were measured one by one: each over the time of the run, how many took how long, percentiles and trend. */
+/* Calls of functions that were measured one by one: each over the time of the run, how many took how long, percentiles
+ * and trend. */
 
 const STRIPS = 8; /* ranks that have a picture of their own */
 const POINT = ["compute", "wait", "mpi", "threads", "poor", "quiet"]; /* of ranks, or threads, in one picture */
 const CALM = 0.95 /* so many calls have at most ... */,
   OUTLIER = 2; /* ... this part of the scale; what is above twice that is marked at the edge */
 
-/* The column of the instances that a judged metric is nearest to: CPU time outside of MPI is not kept for single calls. */
+/* The column of the instances that a judged metric is nearest to: CPU time outside of MPI is not kept for single
+ * calls. */
 function columnOf(metric, events) {
   const at = events.indexOf(metric);
 

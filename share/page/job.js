@@ -1,6 +1,7 @@
 /* In live.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job that runs, as fvmpi live's lines "job" and "told" say it: ranks x time, who waits for whom now, what took time so far. */
+/* A job that runs, as fvmpi live's lines "job" and "told" say it: ranks x time, who waits for whom now, what took time
+ * so far. */
 
 const JOB_COLUMNS = 3600,
   JOB_RANKS_SHOWN = 64;
@@ -356,7 +357,8 @@ class JobView {
   }
 }
 
-/* The job's trace, as far as it is written, in fvmpi view: a process of its own, which is started when it is asked for. */
+/* The job's trace, as far as it is written, in fvmpi view: a process of its own, which is started when it is asked
+ * for. */
 function timelineLink() {
   const place = make("span", { id: "timeline", hidden: true }),
     button = make("button", { type: "button" }, "timeline of the job");

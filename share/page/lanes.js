@@ -1,7 +1,8 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lanes of the timeline: what a thread does beside MPI, each kind in a lane of its own below its calls (enum fv_trace_layer in
- * src/profile/trace_excerpt.h). Which are drawn is chosen, and is in the address. Rows have the lanes that they have something in. */
+/* Lanes of the timeline: what a thread does beside MPI, each kind in a lane of its own below its calls (enum
+ * fv_trace_layer in src/profile/trace_excerpt.h). Which are drawn is chosen, and is in the address. Rows have the lanes
+ * that they have something in. */
 
 const LANES = [
   { key: "mpi", title: "MPI calls", short: "MPI", tall: [15, 26] } /* pixels: of many rows, of few */,
@@ -110,7 +111,8 @@ class Lanes {
     return places.length ? { top: places[0].top, tall: last.top + last.tall - places[0].top } : null;
   }
 
-  /* Spans of a row: those in each other below each other. One narrower than a pixel is a pale line; of several in a pixel one is drawn. */
+  /* Spans of a row: those in each other below each other. One narrower than a pixel is a pale line; of several in a
+   * pixel one is drawn. */
   draw(c, row, { lane, top, tall }, { view, x, width, left: edge, colourOf, chosen }) {
     const of = row.lanes.get(lane.layer),
       depths = this.depths.get(lane.key),

@@ -1,6 +1,7 @@
 /* In live.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page of fvmpi live: one recording that grows, or one of a file, and charts of the events that were chosen, all of the same stretch of time. */
+/* The page of fvmpi live: one recording that grows, or one of a file, and charts of the events that were chosen, all of
+ * the same stretch of time. */
 
 const selection = {
   onChange() {},

@@ -167,7 +167,8 @@ function drawSubject(subject, tables) {
   return own.length ? element : null;
 }
 
-/* The subjects of a screen with the names of their tables: {group, charts, ..., tables}, and what is left behind them. */
+/* The subjects of a screen with the names of their tables: {group, charts, ..., tables}, and what is left behind
+ * them. */
 function subjectsOf(tables, screen) {
   const groups = new Map(screen.subjects.map(({ group }) => [group, []])),
     shown = [...tables.keys()].filter(name => !screen.told.includes(name));
@@ -213,7 +214,8 @@ const KEYS = [
   ["f", "fold all subjects"],
   [
     "w s a d",
-    "in the timeline: zoom in and out, earlier and later; Shift and dragging selects a stretch of time, Ctrl and the wheel zoom",
+    "in the timeline: zoom in and out, earlier and later; " +
+      "Shift and dragging selects a stretch of time, Ctrl and the wheel zoom",
   ],
 ];
 

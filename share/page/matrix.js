@@ -1,11 +1,12 @@
 /* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A matrix of who sent what to whom: square cells, with labels at both sides as far as there is room. A cell says what it is when it is pointed at. */
+/* A matrix of who sent what to whom: square cells, with labels at both sides as far as there is room. A cell says what
+ * it is when it is pointed at. */
 
 const CELL = { least: 3, most: 28, label: 13, caption: 80 }; /* pixels */
 
-/* replace({ labels, value(from, to): null or a number, words(from, to), ends: [words, words] }); pick(from, to); isChosen(i): its row is marked; fits: it is not
- * taller than what it stands in. */
+/* replace({ labels, value(from, to): null or a number, words(from, to), ends: [words, words] }); pick(from, to);
+ * isChosen(i): its row is marked; fits: it is not taller than what it stands in. */
 class Matrix {
   constructor(told, pick, { isChosen = () => false, fits = false } = {}) {
     Object.assign(this, { told, isChosen, fits });

@@ -35,7 +35,8 @@ function memoryLines(tables) {
     make(
       "p",
       { class: "note" },
-      "bytes allocated and not freed; the area behind the line is the maximum in between. Drag to select a stretch of time",
+      "bytes allocated and not freed; the area behind the line is the maximum in between. " +
+        "Drag to select a stretch of time",
     ),
     ...shown
       .slice(0, MEMORY_LINES)

@@ -38,8 +38,8 @@ function stays(between, nodeOf) {
   return all ? inside / all : null;
 }
 
-/* Fills node after node, each with as many ranks as it has now: next comes the rank that talks most to those that are there. A heuristic: there may be
- * better orders. */
+/* Fills node after node, each with as many ranks as it has now: next comes the rank that talks most to those that are
+ * there. A heuristic: there may be better orders. */
 function betterOrder(between, nodes) {
   const room = new Map(),
     placed = new Map();

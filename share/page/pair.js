@@ -1,9 +1,10 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two of all that is known over time, in one picture: each has an axis of its own, one on the left, one on the right. They are sensors, memory and MPI
- * of ranks, and values of measured calls and of instances of sections. */
+/* Two of all that is known over time, in one picture: each has an axis of its own, one on the left, one on the right.
+ * They are sensors, memory and MPI of ranks, and values of measured calls and of instances of sections. */
 
-/* All series: { name, unit, points: [{ begin, end, value }] by begin }; end equals begin where a value is of a moment. */
+/* All series: { name, unit, points: [{ begin, end, value }] by begin }; end equals begin where a value is of a
+ * moment. */
 function timeSeries(tables) {
   return [
     ...sensorSeries(tables),
@@ -112,7 +113,8 @@ class Pair {
     Object.assign(this, { series, span, labels, chosen: [0, Math.max(other, 1)] });
     this.picture = canvas(
       180,
-      "two series over the run, one with its axis on the left, one with its axis on the right; their values are in the tables",
+      "two series over the run, one with its axis on the left, one with its axis on the right; " +
+        "their values are in the tables",
       (c, width) => this.draw(c, width),
     );
     this.under = make("span", { class: "quiet" });

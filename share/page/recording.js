@@ -103,7 +103,8 @@ class Recording {
     return low;
   }
 
-  /* What a series was at a time: a sample says what was since the one before it. At the end, where the next one is still to come, the last that is known. Null: not known. */
+  /* What a series was at a time: a sample says what was since the one before it. At the end, where the next one is
+   * still to come, the last that is known. Null: not known. */
   value(series, time) {
     const near = this.at(time),
       known = i => this.rows[i][series] !== null && this.rows[i][series] !== undefined;

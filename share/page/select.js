@@ -1,11 +1,11 @@
 /* In page.html, measure.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25; and what the timeline shows: &view=1-3,
- * and hides: &hidden=io,memory. */
+/* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25; and what the timeline
+ * shows: &view=1-3, and hides: &hidden=io,memory. */
 
 const selection = {
   chosen:
-    new Map() /* "rank", "callsite", "function", "thread" -> value; "time" -> "1.5-2.25": a stretch, in s from the run's begin */,
+    new Map() /* "rank", "callsite", "function", "thread" -> value; "time" -> "1.5-2.25", s from the run's begin */,
   seen: null /* what the timeline is zoomed to, as "time"; null: all */,
   hidden: null /* lanes of the timeline that are not drawn; null: none */,
   listeners: [],

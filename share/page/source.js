@@ -99,7 +99,10 @@ class SourceView {
           "): lines by number. fvmpi report --source-path OLD=NEW gives its new place. "
         : "") +
       (file.changed ? "The file changed after the run began: lines may be off. " : "") +
-      "CPU time of the line itself and with what it calls (sampled), and time in MPI calls made there, over all ranks. Red: at least half of the costliest line. A strip beside long files has all lines that take time: a click goes there.";
+      "CPU time of the line itself and with what it calls (sampled), and time in MPI calls made there, " +
+      "over all ranks. " +
+      "Red: at least half of the costliest line. " +
+      "A strip beside long files has all lines that take time: a click goes there.";
     this.lines.replaceChildren(
       make(
         "table",

@@ -75,7 +75,8 @@ function phaseStacks(tables) {
     : null;
 }
 
-/* Speedups by number of threads: measured, what they would be, and ideal. What is known at one number alone has no line. waitless: its name. */
+/* Speedups by number of threads: measured, what they would be, and ideal. What is known at one number alone has no
+ * line. waitless: its name. */
 function threadCurves(told, points, waitless, height) {
   const sizes = points.map(of => of.thread_count),
     lines = [

@@ -274,7 +274,8 @@ function drawScaling(tables) {
 
 /* ---- two sides ---- */
 
-/* What a rank's time is made of: MPI functions, and computing by procedures, or, without samples, by what is between calls. They do not overlap. */
+/* What a rank's time is made of: MPI functions, and computing by procedures, or, without samples, by what is between
+ * calls. They do not overlap. */
 function partsOfTime(tables) {
   const entries = tables.get("entries").all(),
     procedures = entries.filter(of => of.table === "cpu_procedures");

@@ -1,6 +1,7 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table that is sorted by its heads, searched, reduced to what is selected, and saved as CSV. Rows are drawn a hundred at a time. */
+/* A table that is sorted by its heads, searched, reduced to what is selected, and saved as CSV. Rows are drawn a
+ * hundred at a time. */
 
 const ROWS = 100;
 

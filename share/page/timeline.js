@@ -1,13 +1,14 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of a traced run over time, ranks below each other: zoomed and moved down to single calls, with the messages of what is selected, and below each
- * rank's calls lanes of what else it did (lanes.js). Above what pixels can show, calls are drawn as the part of the time that they fill. */
+/* Calls of a traced run over time, ranks below each other: zoomed and moved down to single calls, with the messages of
+ * what is selected, and below each rank's calls lanes of what else it did (lanes.js). Above what pixels can show, calls
+ * are drawn as the part of the time that they fill. */
 
 const LEFT = 62,
   LEFT_OF_LANES = 104; /* pixels of names: of ranks, of their lanes as well */
 const LINES = 2000,
   FEW = 200; /* messages that are drawn at once: of what is selected, of all */
-const COLOURS = 6; /* of functions of MPI, and of the program: those that take longest first; the last is of all others */
+const COLOURS = 6; /* of functions of MPI, and of the program: longest first; the last is of all others */
 const FUNCTIONS = 1; /* their layer (lanes.js) */
 const STACK = 12; /* callers that are told of a sample */
 const HOPS = 2; /* ranks that waited themselves, and are told of a call that waited */
@@ -46,7 +47,8 @@ class Timeline {
     this.left = this.hasLanes ? LEFT_OF_LANES : LEFT;
     this.canvas = canvas(
       () => this.layout() + 24,
-      "calls over time: a row for each thread that calls MPI, or of which the trace has more. The table of call sites has their sums",
+      "calls over time: a row for each thread that calls MPI, or of which the trace has more. " +
+        "The table of call sites has their sums",
       (c, width) => this.draw(c, width),
       (x, y, width) => this.pick(x, y, width),
     );
@@ -78,7 +80,11 @@ class Timeline {
             (this.hasLanes
               ? "Each other thing that a thread did has a lane; what is in something else is below it. "
               : "") +
-            "The pale part of a call is waiting for a late rank. It is shown for receives, blocking sends and blocking collectives; fvunify also finds it for other calls. Keys: w and s zoom, a and d move. Drag to move, double-click to zoom in, drag with Shift to select a stretch of time." +
+            "The pale part of a call is waiting for a late rank. " +
+            "It is shown for receives, blocking sends and blocking collectives; " +
+            "fvunify also finds it for other calls. " +
+            "Keys: w and s zoom, a and d move. " +
+            "Drag to move, double-click to zoom in, drag with Shift to select a stretch of time." +
             this.leftOut(),
         ),
       ),
@@ -456,7 +462,8 @@ class Timeline {
     flush();
   }
 
-  /* Of samples that share a pixel the first one is drawn. A function that is selected stands out with all that it calls. */
+  /* Of samples that share a pixel the first one is drawn. A function that is selected stands out with all that it
+   * calls. */
   drawSamples(c, samples, top, tall, { x, width, codes }) {
     const colourOf = new Map(this.codes.map((frame, i) => [frame, Math.min(i, COLOURS - 1)])),
       wanted = selection.get("function"),
@@ -552,7 +559,8 @@ class Timeline {
       : null;
   }
 
-  /* What a thread did in a stretch of time, in words, longest first: its calls, and by samples its functions outside of them; what is no tenth is left out. */
+  /* What a thread did in a stretch of time, in words, longest first: its calls, and by samples its functions outside of
+   * them; what is no tenth is left out. */
   doing(rank, thread, from, to, hops) {
     const row = this.trace.row(rank, thread, from, to),
       sums = new Sums(),
@@ -700,7 +708,8 @@ class Timeline {
       : "";
   }
 
-  /* What was done in the stretch of time that is selected, on the selected rank or all: calls by time, functions by the CPU time that their samples stand for. */
+  /* What was done in the stretch of time that is selected, on the selected rank or all: calls by time, functions by the
+   * CPU time that their samples stand for. */
   sumUp() {
     const span = selection.stretch(),
       rank = selection.get("rank"),

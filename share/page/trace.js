@@ -1,7 +1,7 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A traced run's calls, messages, samples and spans (src/views/page/page_timeline.h), asked for by stretches of time: the file has them in one piece, and who
- * asks does not know. */
+/* A traced run's calls, messages, samples and spans (src/views/page/page_timeline.h), asked for by stretches of time:
+ * the file has them in one piece, and who asks does not know. */
 
 /* The first index whose value is above. */
 function firstAbove(values, value) {
@@ -89,7 +89,8 @@ function eachSpan({ begin, end, until, count }, from, to, does) {
   for (let i = firstAbove(until, from); i < count && begin[i] < to; i++) if (end[i] > from) does(i);
 }
 
-/* A sample stands for the CPU time of a tick. It is drawn before it, as far as there is no other, and outside of calls, where it was not in one. */
+/* A sample stands for the CPU time of a tick. It is drawn before it, as far as there is no other, and outside of calls,
+ * where it was not in one. */
 function decodeSamples({ tick, gaps, ticks, paths }, calls) {
   const count = gaps.length,
     begin = new Float64Array(count),

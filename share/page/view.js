@@ -1,6 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fvmpi view: what the server has of a trace (src/viewer/viewer.h), for the stretch of time and the rows that are looked at. */
+/* fvmpi view: what the server has of a trace (src/viewer/viewer.h), for the stretch of time and the rows that are
+ * looked at. */
 
 const NAMES_WIDE = 120,
   AXIS_TALL = 20,
@@ -186,7 +187,8 @@ class View {
     ].join(",");
     address.write();
   }
-  /* The server's first and rows; `only`, where these do not follow each other. A list that is too long for an address: all from the first to the last. */
+  /* The server's first and rows; `only`, where these do not follow each other. A list that is too long for an address:
+   * all from the first to the last. */
   get rowsInView() {
     const first = Math.max(0, Math.floor(this.firstRow)),
       seen = this.rows.seen(first, this.rowsShown),
@@ -421,8 +423,8 @@ class View {
   }
 }
 
-/* A trace that is compared, below the first one. Its times are its own: `shift` later they are those of the first one, which has the place, the axis and
- * the panels. */
+/* A trace that is compared, below the first one. Its times are its own: `shift` later they are those of the first one,
+ * which has the place, the axis and the panels. */
 class SecondView extends View {
   constructor(trace, about, main) {
     super(trace, about, "second");

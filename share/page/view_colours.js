@@ -1,7 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Colours that who looks has chosen: rules, of which the first one that fits a function's name counts. Functions of one rule are a group with one
- * colour, which the legend names. They stay in the browser, for all traces. */
+/* Colours that who looks has chosen: rules, of which the first one that fits a function's name counts. Functions of one
+ * rule are a group with one colour, which the legend names. They stay in the browser, for all traces. */
 
 const COLOUR_STORAGE = "fvmpi-view-colours",
   MOST_RULES = 100;
@@ -65,7 +65,8 @@ class ColourDialog {
       make(
         "p",
         { class: "note" },
-        "The first expression that is found in a function's name gives it its colour: ^MPI_ are all of MPI. A name makes it a group of the legend. " +
+        "The first expression that is found in a function's name gives it its colour: ^MPI_ are all of MPI. " +
+          "A name makes it a group of the legend. " +
           "They are kept in this browser.",
       ),
       make(

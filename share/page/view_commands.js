@@ -1,6 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All that can be done, as one list: keys, a palette that is searched (Ctrl+K or /), and the help. A command: { keys: ["w"], words, does(view) }. */
+/* All that can be done, as one list: keys, a palette that is searched (Ctrl+K or /), and the help. A command: { keys:
+ * ["w"], words, does(view) }. */
 
 const commands = [];
 

@@ -1,7 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two traces: the second one below the first, on the same axis of time, moved so that what is to be compared stands below each other; and the
- * differences of their functions. */
+/* Two traces: the second one below the first, on the same axis of time, moved so that what is to be compared stands
+ * below each other; and the differences of their functions. */
 
 /* ---- what stands below what ---- */
 

@@ -1,7 +1,8 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrix that stands in the place of the lines of messages where these are too many: who sent how much to whom in what is in view, of the rows that are
- * in view. It is painted over the rows, at the right, so that pictures that are saved have it as well. */
+/* The matrix that stands in the place of the lines of messages where these are too many: who sent how much to whom in
+ * what is in view, of the rows that are in view. It is painted over the rows, at the right, so that pictures that are
+ * saved have it as well. */
 
 const CROWD = {
   most: 240,

@@ -1,6 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The panel that finds calls: of functions whose names have a text, in what is in view or in the whole run, by duration, as a histogram and as a table. */
+/* The panel that finds calls: of functions whose names have a text, in what is in view or in the whole run, by
+ * duration, as a histogram and as a table. */
 
 const HISTOGRAM_TALL = 84,
   ORDERS = { longest: 0, earliest: 1, latest: 2 };

@@ -1,7 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tiles as a bitmap, made once for each answer of the server: moving and zooming only stretches it, so that a frame costs the same for any trace. What
- * paintTiles() paints as boxes, in pixels. */
+/* Tiles as a bitmap, made once for each answer of the server: moving and zooming only stretches it, so that a frame
+ * costs the same for any trace. What paintTiles() paints as boxes, in pixels. */
 
 const tileLayers = new WeakMap(); /* tiles -> { canvas, key } */
 

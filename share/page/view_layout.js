@@ -1,7 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The workbench around the timeline: panels as tabs of two docks, at the right and below, that can be resized, moved and closed; and the page's
- * address, which has all of that. */
+/* The workbench around the timeline: panels as tabs of two docks, at the right and below, that can be resized, moved
+ * and closed; and the page's address, which has all of that. */
 
 /* What the address says behind its "#": the place first, then key=value for what is not as usual. */
 const address = {
@@ -184,7 +184,8 @@ class Dock {
 const tool = (word, told, does) =>
   make("button", { type: "button", class: "tool", title: told, "aria-label": told, onclick: does }, word);
 
-/* panels: { name, title, side, element, refresh() }, in the order of their tabs. What is not seen is refreshed when it is shown. */
+/* panels: { name, title, side, element, refresh() }, in the order of their tabs. What is not seen is refreshed when it
+ * is shown. */
 class Bench {
   constructor(stage, panels) {
     this.panels = new Map(panels.map(panel => [panel.name, panel]));

@@ -1,6 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The panel of the messages that are on their way in what is in view: by size, by pair of ranks as a matrix and as a table. */
+/* The panel of the messages that are on their way in what is in view: by size, by pair of ranks as a matrix and as a
+ * table. */
 
 class Messages {
   constructor(view) {

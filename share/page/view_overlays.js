@@ -1,7 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lies over the rows: arrows from waits to who caused them, the chain behind the selected wait, the critical path, the calls of a selected
- * collective operation, and moments that were marked. */
+/* What lies over the rows: arrows from waits to who caused them, the chain behind the selected wait, the critical path,
+ * the calls of a selected collective operation, and moments that were marked. */
 
 const MOST_WAITS = 200 /* arrows; more are too many to be told apart */,
   LABEL_WIDE = 150;

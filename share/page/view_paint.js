@@ -1,6 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The picture of a stretch of time: tiles of rows as stacked parts of their classes, slices by depth with their names, messages. */
+/* The picture of a stretch of time: tiles of rows as stacked parts of their classes, slices by depth with their names,
+ * messages. */
 
 const CLASS_COLOURS = {
   function: "code0",
@@ -69,7 +70,8 @@ function functionColour(i) {
   return "rgb(" + [0, 8, 4].map(part).join(",") + ")";
 }
 
-/* One stack a stretch: the region that has most in its colour, the rest of each class behind it; waiting at the bottom edge. */
+/* One stack a stretch: the region that has most in its colour, the rest of each class behind it; waiting at the bottom
+ * edge. */
 function paintTiles(c, tiles, view, palette) {
   const { count, lines, from, to, merge, first } = tiles,
     step = (to - from) / count;

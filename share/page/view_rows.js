@@ -1,7 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines of the timeline: rows in groups by host, rank and thread, which fold; sorted, and filtered by rank. A line is one row, or a group: the
- * mean of its rows, which its own lines follow, unless it is folded. */
+/* The lines of the timeline: rows in groups by host, rank and thread, which fold; sorted, and filtered by rank. A line
+ * is one row, or a group: the mean of its rows, which its own lines follow, unless it is folded. */
 
 const SORTS = { rank: "rank", host: "host", wait: "waiting", mpi: "time of MPI" },
   MPI_CLASSES = ["point-to-point", "collective", "one-sided", "MPI"],

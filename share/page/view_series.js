@@ -1,7 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Below the timeline, on its axis of time: charts of values (sensors, counters, memory, metrics), each with an axis of its own, and the call stack of
- * one row in all its depth. */
+/* Below the timeline, on its axis of time: charts of values (sensors, counters, memory, metrics), each with an axis of
+ * its own, and the call stack of one row in all its depth. */
 
 const CHART_TALL = 84,
   MOST_CURVES = 8 /* of one chart; more are drawn as one band */,

@@ -1,7 +1,8 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table of any number of rows, of which only those exist that are seen. Columns: { key, title, doc, wide (em), isText, value(row), words(value, row),
- * cell(row, words): what stands in the cell; null: the words; order(row): what it is sorted by, if not the value }. */
+/* A table of any number of rows, of which only those exist that are seen. Columns: { key, title, doc, wide (em),
+ * isText, value(row), words(value, row), cell(row, words): what stands in the cell; null: the words; order(row): what
+ * it is sorted by, if not the value }. */
 
 const LONG_ROW = 22; /* pixels, as in page.css */
 

@@ -1,6 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is taken away: the picture as SVG or PNG, the address, and places with notes, which the server keeps beside the trace. */
+/* What is taken away: the picture as SVG or PNG, the address, and places with notes, which the server keeps beside the
+ * trace. */
 
 /* ---- pictures ---- */
 
@@ -120,7 +121,8 @@ class SvgContext {
 
     if (right <= left || tall <= 0 || y + this.y > this.tall) return;
     this.lines.push(
-      `<rect x="${rounded(left)}" y="${rounded(y + this.y)}" width="${rounded(right - left)}" height="${rounded(tall)}" fill=${this.paint(this.fillStyle)}/>`,
+      `<rect x="${rounded(left)}" y="${rounded(y + this.y)}" width="${rounded(right - left)}" ` +
+        `height="${rounded(tall)}" fill=${this.paint(this.fillStyle)}/>`,
     );
   }
   strokeRect(x, y, wide, tall) {
@@ -140,14 +142,17 @@ class SvgContext {
       [size, ...family] = this.font.split(" ");
 
     this.lines.push(
-      `<text x="${rounded(x + this.x)}" y="${rounded(y + this.y)}" font-size="${parseFloat(size)}" font-family="${escaped(family.join(" "))}" text-anchor="${anchor}" dominant-baseline="${base}" fill=${this.paint(this.fillStyle)}>${escaped(text)}</text>`,
+      `<text x="${rounded(x + this.x)}" y="${rounded(y + this.y)}" font-size="${parseFloat(size)}" ` +
+        `font-family="${escaped(family.join(" "))}" text-anchor="${anchor}" dominant-baseline="${base}" ` +
+        `fill=${this.paint(this.fillStyle)}>${escaped(text)}</text>`,
     );
   }
 
   text() {
     while (this.states.length) this.restore();
     return (
-      `<svg xmlns="http://www.w3.org/2000/svg" width="${this.wide}" height="${this.tall}" viewBox="0 0 ${this.wide} ${this.tall}">\n` +
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${this.wide}" height="${this.tall}" ` +
+      `viewBox="0 0 ${this.wide} ${this.tall}">\n` +
       this.lines.join("\n") +
       "\n</svg>\n"
     );

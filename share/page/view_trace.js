@@ -1,7 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the server has of a trace (src/viewer/viewer.h). Of two traces the second one has the first one's numbers of regions here, as far as they are the
- * same: what is selected, and its colour, are so in both. */
+/* What the server has of a trace (src/viewer/viewer.h). Of two traces the second one has the first one's numbers of
+ * regions here, as far as they are the same: what is selected, and its colour, are so in both. */
 
 const viewToken = new URLSearchParams(location.search).get("token") || "";
 
@@ -35,7 +35,8 @@ class ServedTrace {
 
   /* ---- regions ---- */
 
-  /* Those of the first trace, then those that only this one has. What has a name alone is the same in both, whatever its file is. */
+  /* Those of the first trace, then those that only this one has. What has a name alone is the same in both, whatever
+   * its file is. */
   join(first, own) {
     const twice = new Set([...repeated(first), ...repeated(own)]),
       key = ({ name, class: of, file }) => [name, of, twice.has(name) ? file.replace(/.*\//, "") : ""].join("\n"),

@@ -4,9 +4,11 @@
 
     format.py [--check] [FILE...]    rewrites the files; --check: names those that would change, exit 1
 
-Without FILEs it takes all of the repository, but for C of tests that are programs, whose lines tests name. C comments that are wider than the column limit are
-wrapped here: clang-format would join the tables in them. A comment on lines of its own goes on in the next line. One behind code goes on below itself,
-or stands above the code where there is little room. The versions are those of Debian 12 and of tests/page/package.json: others format otherwise."""
+Without FILEs it takes all of the repository, but for C of tests that are programs, whose lines tests name. Comments
+of C and JavaScript that are wider than the column limit are wrapped here: clang-format would join the tables in them,
+prettier leaves them. A comment on lines of its own goes on in the next line. One behind code goes on below itself, or
+stands above the code where there is little room. The versions are those of Debian 12 and of tests/page/package.json:
+others format otherwise."""
 import concurrent.futures
 import os
 import re
@@ -176,11 +178,11 @@ def format_python(names, is_check):
 
 def format_javascript(names, is_check):
     if is_check:
-        return subprocess.run(
-            [PRETTIER, '--list-different'] + names, capture_output=True, text=True, cwd=ROOT
-        ).stdout.split()
+        out = subprocess.run([PRETTIER, '--list-different'] + names, capture_output=True, text=True, cwd=ROOT).stdout
+        return sorted(set(out.split() + [n for n in names if len(set(wrapped(n))) > 1]))
+    changed = wrap(names)
     out = subprocess.run([PRETTIER, '--write'] + names, capture_output=True, text=True, cwd=ROOT).stdout
-    return [line.split()[0] for line in out.splitlines() if 'unchanged' not in line]
+    return sorted(set(changed + [line.split()[0] for line in out.splitlines() if 'unchanged' not in line]))
 
 
 def sources():

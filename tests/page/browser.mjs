@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A browser without a screen, and what every page must stand: nothing in it goes wrong, and axe-core finds nothing against it. */
+/* A browser without a screen, and what every page must stand: nothing in it goes wrong, and axe-core finds nothing
+ * against it. */
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
@@ -61,7 +62,8 @@ export async function accessible(page) {
   return violations
     .map(
       violation =>
-        `${violation.id} (${violation.impact}): ${violation.nodes.length} times, ${violation.nodes[0].html.slice(0, 120)}`,
+        `${violation.id} (${violation.impact}): ${violation.nodes.length} times, ` +
+        violation.nodes[0].html.slice(0, 120),
     )
     .join("; ");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at pages of reports in a browser. drive.mjs FOLDER: the folder's pages.json says which; each line of stdout is what was asked for and seen,
- * { page, check, wrong }: wrong is null, or words. */
+/* Looks at pages of reports in a browser. drive.mjs FOLDER: the folder's pages.json says which; each line of stdout is
+ * what was asked for and seen, { page, check, wrong }: wrong is null, or words. */
 import fs from "node:fs";
 import path from "node:path";
 import { accessible, launch, same, watched } from "./browser.mjs";
@@ -140,7 +140,8 @@ async function throughput(page, points, [{ command }]) {
     .join("; ");
 }
 
-/* Runs on several numbers of threads: what fvmpi stacks says, a bar for each stack that it has, and a reason for each that it has not. */
+/* Runs on several numbers of threads: what fvmpi stacks says, a bar for each stack that it has, and a reason for each
+ * that it has not. */
 async function threads(page, { speedups, throughputs, runs }) {
   if (throughputs.length) return throughput(page, throughputs, runs);
   const [{ points }] = speedups,
@@ -323,7 +324,8 @@ async function overTime(page, report, { calls, messages }) {
   return wrong.filter(Boolean).join("; ");
 }
 
-/* Lanes have what the program did, in each other as it did it; one that is not wanted goes, also by the address; a click tells what stands there. */
+/* Lanes have what the program did, in each other as it did it; one that is not wanted goes, also by the address; a
+ * click tells what stands there. */
 async function layersOf(page, { files, steps }) {
   const unfold = async () => {
     await page.evaluate(() =>
@@ -487,7 +489,8 @@ async function waitsForThreads(page, report) {
   return same("samples", found, report.costs.all.sync_ticks) || (found ? "" : "no sample waits for threads");
 }
 
-/* The timeline has each sample of a function and its callers; one that is chosen tells them. Of all the time, calls and functions add up to what the tables say. */
+/* The timeline has each sample of a function and its callers; one that is chosen tells them. Of all the time, calls and
+ * functions add up to what the tables say. */
 async function overSamples(page, report, { own, through, wait_s }) {
   const ticks = (name, of) => report.costs.procedures.find(procedure => procedure.procedure === name)[of].ticks,
     wrong = [],
@@ -693,7 +696,8 @@ async function leftOut(page, report) {
   });
 
   process.stderr.write(
-    `# first screen after ${Math.round(drawn)} ms, all after less than ${Math.round(ready)} ms; ${cut.length} tables lost rows\n`,
+    `# first screen after ${Math.round(drawn)} ms, all after less than ${Math.round(ready)} ms; ` +
+      `${cut.length} tables lost rows\n`,
   );
   return [
     same("call sites", sites[1], report.callsites.length),
@@ -761,7 +765,8 @@ async function tables(page, csv) {
   return wrong.slice(0, 5).join("; ");
 }
 
-/* A head sorts, first the largest first; a search leaves what has the word; a rank that is chosen in one table is chosen in all. */
+/* A head sorts, first the largest first; a search leaves what has the word; a rank that is chosen in one table is
+ * chosen in all. */
 async function hands(page, report) {
   const wrong = [],
     rows = page.locator("#table-ranks tbody tr"),
@@ -1114,7 +1119,8 @@ async function offered(page, report) {
     .join("; ");
 }
 
-/* Ranks that talk in pairs, on two nodes by turns: all could stay; and of a ring half of it does at best, but for its ends. */
+/* Ranks that talk in pairs, on two nodes by turns: all could stay; and of a ring half of it does at best, but for its
+ * ends. */
 function mapped(page) {
   return page.evaluate(() => {
     const nodes = new Map(Array.from({ length: 8 }, (_, rank) => [rank, rank % 2 ? "b" : "a"])),

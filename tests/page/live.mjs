@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at the page of fvmpi live in a browser. live.mjs FOLDER ADDRESS sensors, or nodes, or job WORDS...: of a job, the words that its headline has. Each line of
- * stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
+/* Looks at the page of fvmpi live in a browser. live.mjs FOLDER ADDRESS sensors, or nodes, or job WORDS...: of a job,
+ * the words that its headline has. Each line of stdout is what was looked at, { check, wrong }: wrong is null, or
+ * words. Screenshots go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
 import { accessible, launch, look, same, watched } from "./browser.mjs";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens the timeline of a job from the page of fvmpi live. live_timeline.mjs FOLDER ADDRESS. Each line of stdout is what was looked at, { check, wrong }:
- * wrong is null, or words. */
+/* Opens the timeline of a job from the page of fvmpi live. live_timeline.mjs FOLDER ADDRESS. Each line of stdout is
+ * what was looked at, { check, wrong }: wrong is null, or words. */
 import path from "node:path";
 import { accessible, launch, look, watched } from "./browser.mjs";
 

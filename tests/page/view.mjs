@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at the page of fvmpi view in a browser. view.mjs FOLDER ADDRESS, of the archive scorep-late. Each line of stdout is what was looked at, { check, wrong }:
- * wrong is null, or words. Screenshots go to the folder. */
+/* Looks at the page of fvmpi view in a browser. view.mjs FOLDER ADDRESS, of the archive scorep-late. Each line of
+ * stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
 import zlib from "node:zlib";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at the page of fvmpi view with two traces. view_compare.mjs FOLDER ADDRESS WANTED: JSON: by function the exclusive ns, and the calls, of both traces;
- * and the ns by which the second one is moved so that the second calls of MPI_Barrier stand below each other. Each line of stdout is what was looked at,
- * { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
+/* Looks at the page of fvmpi view with two traces. view_compare.mjs FOLDER ADDRESS WANTED: JSON: by function the
+ * exclusive ns, and the calls, of both traces; and the ns by which the second one is moved so that the second calls of
+ * MPI_Barrier stand below each other. Each line of stdout is what was looked at, { check, wrong }: wrong is null, or
+ * words. Screenshots go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
 import { accessible, launch, look, same, watched } from "./browser.mjs";

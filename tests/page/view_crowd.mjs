@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at the page of fvmpi view where messages are too many to be lines. view_crowd.mjs FOLDER ADDRESS, of a trace with many messages. Each line of stdout is
- * what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
+/* Looks at the page of fvmpi view where messages are too many to be lines. view_crowd.mjs FOLDER ADDRESS, of a trace
+ * with many messages. Each line of stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots
+ * go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
 import { accessible, launch, look, same, watched } from "./browser.mjs";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long frames of fvmpi view's page take while a large trace is moved and zoomed, and how many rows its tables have. view_frames.mjs FOLDER ADDRESS. Each line
- * of stdout is what was looked at, { check, wrong }: wrong is null, or words. The times are printed to stderr. */
+/* How long frames of fvmpi view's page take while a large trace is moved and zoomed, and how many rows its tables have.
+ * view_frames.mjs FOLDER ADDRESS. Each line of stdout is what was looked at, { check, wrong }: wrong is null, or words.
+ * The times are printed to stderr. */
 import path from "node:path";
 import { launch, look, watched } from "./browser.mjs";
 
@@ -10,8 +11,8 @@ const PAINT_MS = { median: 16, p95: 50 };
 
 const settled = page => page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
 
-/* Median and 95th percentile, ms, of what painting takes and of the time from frame to frame, while each frame is another stretch of time. Of a third of the run,
- * whose rows are tiles, and of a part that shows single calls. */
+/* Median and 95th percentile, ms, of what painting takes and of the time from frame to frame, while each frame is
+ * another stretch of time. Of a third of the run, whose rows are tiles, and of a part that shows single calls. */
 const measured = page =>
   page.evaluate(async () => {
     const { view } = document.getElementById("picture"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at the page of fvmpi view while more is written than it shows. view_growing.mjs FOLDER ADDRESS. Each line of stdout is what was looked at,
- * { check, wrong }: wrong is null, or words. */
+/* Looks at the page of fvmpi view while more is written than it shows. view_growing.mjs FOLDER ADDRESS. Each line of
+ * stdout is what was looked at, { check, wrong }: wrong is null, or words. */
 import path from "node:path";
 import { accessible, launch, look, watched } from "./browser.mjs";
 

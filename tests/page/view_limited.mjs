@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at the page of fvmpi view --index-max, of a trace that has no room in the index. view_limited.mjs FOLDER ADDRESS. Each line of stdout is what was
- * looked at, { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
+/* Looks at the page of fvmpi view --index-max, of a trace that has no room in the index. view_limited.mjs FOLDER
+ * ADDRESS. Each line of stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the
+ * folder. */
 import path from "node:path";
 import { accessible, launch, look, watched } from "./browser.mjs";
 

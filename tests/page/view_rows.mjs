@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at the lines of the page of fvmpi view, and what lies over and below them. view_rows.mjs FOLDER ADDRESS, of two ranks with three threads each
- * (tests/planted/hybrid.c). Each line of stdout is what was looked at, { check, wrong }: wrong is null, or words. */
+/* Looks at the lines of the page of fvmpi view, and what lies over and below them. view_rows.mjs FOLDER ADDRESS, of two
+ * ranks with three threads each (tests/planted/hybrid.c). Each line of stdout is what was looked at, { check, wrong }:
+ * wrong is null, or words. */
 import path from "node:path";
 import { accessible, launch, look, same, watched } from "./browser.mjs";
 
@@ -111,7 +112,8 @@ async function stacked(page) {
   return same("stack", [title, await page.locator(".stack-canvas").count()], ["stack of rank 0", 0]);
 }
 
-/* Rows coloured by a number: the colour of a pixel is that of the highest value of its row then, as the server has it. */
+/* Rows coloured by a number: the colour of a pixel is that of the highest value of its row then, as the server has
+ * it. */
 async function radar(page) {
   const select = "select[aria-label='what colours the rows']",
     options = await page.locator(select + " option").allInnerTexts();
