@@ -55,6 +55,25 @@ export async function watched(browser, addresses, options) {
   return { page, faults, close: () => context.close() };
 }
 
+/* What each wait may take, ms: much more than it does. */
+export const TIMEOUT = { timeout: 60000 };
+
+/* fvmpi view's page has all that it asked its server for; pause: ms until what is being done asks. */
+export async function settled(page, pause = 0) {
+  if (pause) await page.waitForTimeout(pause);
+  await page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
+}
+
+/* fvmpi view's page at an address, once it has its table. */
+export async function opened(browser, address, options, rows = "#sums tbody tr") {
+  const watch = await watched(browser, new RegExp("^(data|blob):|^" + new URL(address).origin + "/"), options);
+
+  await watch.page.goto(address);
+  await watch.page.waitForSelector(rows, TIMEOUT);
+  await settled(watch.page);
+  return watch;
+}
+
 export async function accessible(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));

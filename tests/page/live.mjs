@@ -4,10 +4,9 @@
  * words. Screenshots go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
-import { accessible, launch, look, same, watched } from "./browser.mjs";
+import { TIMEOUT, accessible, launch, look, same, watched } from "./browser.mjs";
 
 const [folder, address, what, ...words] = process.argv.slice(2);
-const TIMEOUT = { timeout: 30000 };
 const LOOKS = { light: {}, dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } };
 
 async function open(browser, options) {

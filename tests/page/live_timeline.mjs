@@ -2,10 +2,9 @@
 /* Opens the timeline of a job from the page of fvmpi live. live_timeline.mjs FOLDER ADDRESS. Each line of stdout is
  * what was looked at, { check, wrong }: wrong is null, or words. */
 import path from "node:path";
-import { accessible, launch, look, watched } from "./browser.mjs";
+import { TIMEOUT, accessible, launch, look, watched } from "./browser.mjs";
 
 const [folder, address] = process.argv.slice(2);
-const TIMEOUT = { timeout: 60000 };
 
 async function opened(page) {
   await page.click("#timeline button");

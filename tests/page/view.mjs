@@ -4,10 +4,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import zlib from "node:zlib";
-import { accessible, launch, look, same, watched } from "./browser.mjs";
+import { TIMEOUT, accessible, launch, look, opened, same, settled } from "./browser.mjs";
 
 const [folder, address] = process.argv.slice(2);
-const TIMEOUT = { timeout: 30000 };
 const LOOKS = { light: {}, dark: { colorScheme: "dark" }, large: { viewport: { width: 1920, height: 1080 } } };
 const PANELS = {
   tree: "#calltree tbody tr",
@@ -20,15 +19,7 @@ const PANELS = {
   functions: "#sums tbody tr",
 };
 
-async function open(browser, options, hash = "") {
-  const watch = await watched(browser, new RegExp("^(data|blob):|^" + new URL(address).origin + "/"), options);
-
-  await watch.page.goto(address + hash);
-  await watch.page.waitForSelector("#sums tbody tr", TIMEOUT);
-  return watch;
-}
-
-const settled = page => page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
+const open = (browser, options, hash = "") => opened(browser, address + hash, options);
 
 /* Colours of the picture, once it is painted: computing is never blank where an archive has functions. */
 async function drawn(page) {

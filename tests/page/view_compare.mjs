@@ -5,22 +5,12 @@
  * words. Screenshots go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
-import { accessible, launch, look, same, watched } from "./browser.mjs";
+import { TIMEOUT, accessible, launch, look, opened, same, settled } from "./browser.mjs";
 
 const [folder, address, words] = process.argv.slice(2);
 const wanted = JSON.parse(words);
-const TIMEOUT = { timeout: 30000 };
 
-const settled = page => page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
-
-async function open(browser, options, hash = "") {
-  const watch = await watched(browser, new RegExp("^(data|blob):|^" + new URL(address).origin + "/"), options);
-
-  await watch.page.goto(address + hash);
-  await watch.page.waitForSelector("#differences tbody tr", TIMEOUT);
-  await settled(watch.page);
-  return watch;
-}
+const open = (browser, options, hash = "") => opened(browser, address + hash, options, "#differences tbody tr");
 
 /* The table as it is saved: by function A, B, difference and ratio. */
 async function saved(page) {

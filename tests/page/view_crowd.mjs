@@ -4,15 +4,11 @@
  * go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
-import { accessible, launch, look, same, watched } from "./browser.mjs";
+import { TIMEOUT, accessible, launch, look, opened, same, settled } from "./browser.mjs";
 
 const [folder, address] = process.argv.slice(2);
-const TIMEOUT = { timeout: 60000 };
+const SOON = 300; /* ms */
 
-async function settled(page) {
-  await page.waitForTimeout(300);
-  await page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
-}
 const told = page => page.locator("#told").innerText();
 
 /* What the matrix has, and what the server has of the same stretch, of all rows. */
@@ -66,12 +62,12 @@ async function cell(page) {
   await page.mouse.move(canvas.x + place.x, canvas.y + place.y);
   const title = await page.evaluate(() => document.getElementById("picture").title);
   await page.mouse.click(canvas.x + place.x, canvas.y + place.y);
-  await settled(page);
+  await settled(page, SOON);
   const rows = await page.evaluate(() => document.getElementById("picture").view.rowsInView.rows),
     all = await page.evaluate(() => document.getElementById("picture").view.about.rows.length);
   await page.focus("#picture");
   await page.keyboard.press("f");
-  await settled(page);
+  await settled(page, SOON);
   return (
     same("colour", pixel, shade) ||
     (/ to .*: [\d,]+ messages?, /.test(title) ? null : "title: " + title) ||
@@ -86,16 +82,16 @@ async function few(page) {
 
     view.go(view.about.span_ns / 2, view.about.span_ns / 2 + 20000);
   });
-  await settled(page);
+  await settled(page, SOON);
   const { isShown } = await matrix(page),
     lines = await page.evaluate(() => document.getElementById("picture").view.messages.messages.length);
   await page.focus("#picture");
   await page.keyboard.press("f");
   await page.keyboard.press("m");
-  await settled(page);
+  await settled(page, SOON);
   const without = await matrix(page);
   await page.keyboard.press("m");
-  await settled(page);
+  await settled(page, SOON);
   return same("few", [isShown, lines > 0, without.isShown], [false, true, false]);
 }
 
@@ -113,11 +109,8 @@ async function saved(page) {
 
 const browser = await launch();
 for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "dark" } })) {
-  const { page, faults, close } = await watched(browser, /./, options);
+  const { page, faults, close } = await opened(browser, address, options);
 
-  await page.goto(address);
-  await page.waitForSelector("#sums tbody tr", TIMEOUT);
-  await settled(page);
   await page.screenshot({ path: path.join(folder, `view-crowd-${name}.png`) });
   await look(name + ": accessible", accessible(page));
   if (name === "light") {

@@ -3,13 +3,10 @@
  * view_frames.mjs FOLDER ADDRESS. Each line of stdout is what was looked at, { check, wrong }: wrong is null, or words.
  * The times are printed to stderr. */
 import path from "node:path";
-import { launch, look, watched } from "./browser.mjs";
+import { TIMEOUT, launch, look, opened, settled } from "./browser.mjs";
 
 const [folder, address] = process.argv.slice(2);
-const TIMEOUT = { timeout: 60000 };
 const PAINT_MS = { median: 16, p95: 50 };
-
-const settled = page => page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
 
 /* Median and 95th percentile, ms, of what painting takes and of the time from frame to frame, while each frame is
  * another stretch of time. Of a third of the run, whose rows are tiles, and of a part that shows single calls. */
@@ -101,11 +98,8 @@ async function rows(page) {
 }
 
 const browser = await launch(),
-  { page, faults } = await watched(browser, /./);
+  { page, faults } = await opened(browser, address);
 
-await page.goto(address);
-await page.waitForSelector("#sums tbody tr", TIMEOUT);
-await settled(page);
 await page.screenshot({ path: path.join(folder, "view-large-trace.png") });
 const found = await measured(page);
 process.stderr.write(JSON.stringify(found) + "\n");

@@ -2,17 +2,14 @@
 /* Looks at the page of fvmpi view while more is written than it shows. view_growing.mjs FOLDER ADDRESS. Each line of
  * stdout is what was looked at, { check, wrong }: wrong is null, or words. */
 import path from "node:path";
-import { accessible, launch, look, watched } from "./browser.mjs";
+import { TIMEOUT, accessible, launch, look, opened } from "./browser.mjs";
 
 const [folder, address] = process.argv.slice(2);
-const TIMEOUT = { timeout: 30000 };
 
 const browser = await launch(),
-  { page, faults } = await watched(browser, /./);
+  { page, faults } = await opened(browser, address);
 const calls = () => page.evaluate(() => document.getElementById("picture").view.about.slices);
 
-await page.goto(address);
-await page.waitForSelector("#sums tbody tr", TIMEOUT);
 await page.waitForSelector("#more:not([hidden])", TIMEOUT);
 await look("accessible", accessible(page));
 await page.screenshot({ path: path.join(folder, "view-growing.png") });

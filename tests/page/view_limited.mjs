@@ -3,11 +3,9 @@
  * ADDRESS. Each line of stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the
  * folder. */
 import path from "node:path";
-import { accessible, launch, look, watched } from "./browser.mjs";
+import { accessible, launch, look, opened, settled } from "./browser.mjs";
 
 const [folder, address] = process.argv.slice(2);
-const TIMEOUT = { timeout: 30000 };
-const settled = page => page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
 const LEFT_OUT = /[\d,]+ calls shorter than .* left out of the index/;
 
 /* Below the picture, and in each panel that counts calls. */
@@ -33,11 +31,8 @@ async function said(page) {
 
 const browser = await launch();
 for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "dark" } })) {
-  const { page, faults, close } = await watched(browser, /./, options);
+  const { page, faults, close } = await opened(browser, address, options);
 
-  await page.goto(address);
-  await page.waitForSelector("#sums tbody tr", TIMEOUT);
-  await settled(page);
   if (name === "light") await look("what is left out is said", said(page));
   await page.screenshot({ path: path.join(folder, `view-limited-${name}.png`) });
   await look(name + ": accessible", accessible(page));

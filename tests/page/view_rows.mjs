@@ -3,15 +3,11 @@
  * ranks with three threads each (tests/planted/hybrid.c). Each line of stdout is what was looked at, { check, wrong }:
  * wrong is null, or words. */
 import path from "node:path";
-import { accessible, launch, look, same, watched } from "./browser.mjs";
+import { TIMEOUT, accessible, launch, look, opened, same, settled } from "./browser.mjs";
 
 const [folder, address] = process.argv.slice(2);
-const TIMEOUT = { timeout: 30000 };
+const SOON = 300; /* ms */
 
-async function settled(page) {
-  await page.waitForTimeout(300);
-  await page.waitForFunction(() => document.documentElement.dataset.loads === "0", null, TIMEOUT);
-}
 const lines = page => page.evaluate(() => Number(document.getElementById("picture").dataset.lines));
 const label = page => page.getAttribute("#picture", "aria-label");
 const told = page => page.locator("#told").innerText();
@@ -19,7 +15,7 @@ const told = page => page.locator("#told").innerText();
 async function press(page, key) {
   await page.focus("#picture");
   await page.keyboard.press(key);
-  await settled(page);
+  await settled(page, SOON);
 }
 
 /* One MPI has threads of its own, which are rows as well. */
@@ -36,14 +32,14 @@ async function groups(page) {
   await press(page, "]");
   const open = await lines(page);
   await page.mouse.click(...(await placeOf(page, 60, 30)));
-  await settled(page);
+  await settled(page, SOON);
   const one = await lines(page);
   await page.mouse.click(...(await placeOf(page, 60, 30)));
   await page.uncheck(".rows-bar input[type=checkbox]");
-  await settled(page);
+  await settled(page, SOON);
   const flat = await lines(page);
   await page.check(".rows-bar input[type=checkbox]");
-  await settled(page);
+  await settled(page, SOON);
   threads = (all - HEADINGS) / RANKS;
   return same(
     "lines",
@@ -64,7 +60,7 @@ async function filtered(page) {
     await page.fill("input[aria-label='ranks that are shown']", ranks);
     await page.keyboard.press("Enter");
     await page.keyboard.press("Tab");
-    await settled(page);
+    await settled(page, SOON);
     texts.push(await label(page));
   }
   return same(
@@ -79,12 +75,12 @@ async function sorted(page) {
   const order = () => page.evaluate(() => address.get("sort"));
 
   await page.selectOption("select[aria-label='order of rows']", "wait");
-  await settled(page);
+  await settled(page, SOON);
   const by = await order();
   await press(page, "w");
   const isOld = await page.isVisible("button:text-is('sort again')");
   await page.click("button:text-is('sort again')");
-  await settled(page);
+  await settled(page, SOON);
   const isAgain = await page.isHidden("button:text-is('sort again')");
   await page.selectOption("select[aria-label='order of rows']", "rank");
   await press(page, "f");
@@ -93,7 +89,7 @@ async function sorted(page) {
 
 async function charted(page) {
   await page.selectOption("select[aria-label='values that are charted below']", "memory allocated (bytes)");
-  await settled(page);
+  await settled(page, SOON);
   const caption = () => page.locator(".strip:has(.chart-canvas) figcaption .note").innerText(),
     usual = await caption(),
     box = await page.locator(".chart-canvas").boundingBox();
@@ -122,7 +118,7 @@ async function radar(page) {
   const found = [];
   for (const choice of ["wait", "value:" + options[3]]) {
     await page.selectOption(select, choice);
-    await settled(page);
+    await settled(page, SOON);
     await page.waitForTimeout(200);
     found.push(
       await page.evaluate(async () => {
@@ -171,7 +167,7 @@ async function radar(page) {
     );
   }
   await page.selectOption(select, "");
-  await settled(page);
+  await settled(page, SOON);
   const [wait, values] = found,
     isGood = ({ seen, wrong, differs }) => seen > 5 && wrong < seen / 10 && !differs;
 
@@ -182,7 +178,7 @@ async function radar(page) {
 async function together(page) {
   await page.locator("#sums tr:has(button:text-is('MPI_Barrier')) button.longest").click();
   await page.waitForSelector("#details h2", TIMEOUT);
-  await settled(page);
+  await settled(page, SOON);
   const text = await told(page);
 
   await press(page, "f");
@@ -217,7 +213,7 @@ async function coloured(page) {
   await page.click("#colours button:text-is('close')");
   await page.reload();
   await page.waitForSelector("#sums tbody tr", TIMEOUT);
-  await settled(page);
+  await settled(page, SOON);
   const legend = await page.locator(".legend").innerText(),
     /* at once: rows may be drawn anew meanwhile, and what is in no page has no colour */
     key = await page.evaluate(() => {
@@ -230,7 +226,7 @@ async function coloured(page) {
   );
   await page.reload();
   await page.waitForSelector("#sums tbody tr", TIMEOUT);
-  await settled(page);
+  await settled(page, SOON);
   await page.evaluate(() => localStorage.clear());
   return same("rule", [count, key, legend.includes("meeting")], ["2", "rgb(18, 52, 86)", true]);
 }
@@ -238,12 +234,8 @@ async function coloured(page) {
 async function main() {
   const browser = await launch();
   const options = { viewport: { width: 1280, height: 900 } };
-  const watch = await watched(browser, new RegExp("^(data|blob):|^" + new URL(address).origin + "/"), options);
-  const { page, faults } = watch;
+  const { page, faults } = await opened(browser, address, options);
 
-  await page.goto(address);
-  await page.waitForSelector("#sums tbody tr", TIMEOUT);
-  await settled(page);
   await look("groups of rows fold", groups(page));
   await look("rows of some ranks", filtered(page));
   await look("rows sorted by what they wait", sorted(page));

@@ -90,7 +90,7 @@ static const struct fv_looks *judge(const struct fv_seen_looks *seen)
     return fv_model_looks(profile->model);
 }
 
-static const struct fv_looked *thread(int rank, uint32_t tid)
+static const struct fv_looks_thread *thread(int rank, uint32_t tid)
 {
     const struct fv_looks *l = fv_model_looks(profile->model);
 
@@ -100,7 +100,7 @@ static const struct fv_looked *thread(int rank, uint32_t tid)
     return NULL;
 }
 
-static void assert_words(const struct fv_looked *t, const char *expected)
+static void assert_words(const struct fv_looks_thread *t, const char *expected)
 {
     char text[500];
 

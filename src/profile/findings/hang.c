@@ -34,7 +34,7 @@ static uint32_t end_of(const struct fv_look_tree *t, const struct fv_looks *l, u
 {
     for (uint32_t n = 0; n < t->count; n++)
         for (uint32_t i = 0; i < t->nodes[n].ends; i++) {
-            const struct fv_looked *who = &l->items[t->ends[t->nodes[n].first_end + i]];
+            const struct fv_looks_thread *who = &l->items[t->ends[t->nodes[n].first_end + i]];
 
             if (who->rank == rank && who->is_main)
                 return n;

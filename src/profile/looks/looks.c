@@ -118,7 +118,7 @@ static const struct fv_thread_view *thread_of(const struct fv_model *m, uint32_t
 }
 
 /* Of one that was not interrupted: the call of MPI that it is in. */
-static void take_call(struct fv_model *m, struct fv_looked *out, const struct fv_in_call_view *in)
+static void take_call(struct fv_model *m, struct fv_looks_thread *out, const struct fv_in_call_view *in)
 {
     if (!in->active || in->function == FV_NONE)
         return;
@@ -134,7 +134,7 @@ static bool is_of_process(const struct item *items, size_t count, uint32_t rank,
     return false;
 }
 
-static bool is_new_place(const struct fv_looks *l, const struct fv_looked *t, uint32_t node)
+static bool is_new_place(const struct fv_looks *l, const struct fv_looks_thread *t, uint32_t node)
 {
     for (uint32_t i = 0; i < t->places; i++)
         if (l->places[t->first_place + i] == node)
@@ -142,7 +142,7 @@ static bool is_new_place(const struct fv_looks *l, const struct fv_looked *t, ui
     return true;
 }
 
-static void add_answer(struct fv_looks *l, struct fv_looked *out, const struct item *item, uint64_t *call)
+static void add_answer(struct fv_looks *l, struct fv_looks_thread *out, const struct item *item, uint64_t *call)
 {
     out->different += is_new_place(l, out, item->node);
     FV_GROW(l->places, l->place_room, l->place_count + 1);
@@ -161,7 +161,7 @@ static void add_thread(struct fv_model *m, const struct reading *r, const struct
 {
     struct fv_looks *l = fv_model_looks(m);
     const struct fv_thread_view *t = thread_of(m, item->rank, item->look.tid);
-    struct fv_looked out = { .rank = item->rank, .thread = t ? t->id : FV_NONE, .tid = item->look.tid };
+    struct fv_looks_thread out = { .rank = item->rank, .thread = t ? t->id : FV_NONE, .tid = item->look.tid };
     uint64_t call = 0;
 
     out.is_main = t ? t->main : item->look.tid == m->ranks[item->rank].pid;
@@ -202,7 +202,9 @@ static void add_rank(struct fv_build *b, uint32_t rank)
     struct fv_model *m = b->model;
     struct fv_looks *l = fv_model_looks(m);
     const struct fv_rank *r = &m->ranks[rank];
-    struct fv_looked out = { .rank = rank, .thread = FV_NONE, .is_main = true, .system_call = FV_LOOK_UNKNOWN_CALL };
+    struct fv_looks_thread out = {
+        .rank = rank, .thread = FV_NONE, .is_main = true, .system_call = FV_LOOK_UNKNOWN_CALL
+    };
 
     out.how = fv_rank_has_ended(r)             ? FV_LOOKED_ENDED
               : r->state == FV_RANK_RUNNING    ? FV_LOOKED_NO_SIGNAL
@@ -216,7 +218,7 @@ static void add_rank(struct fv_build *b, uint32_t rank)
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct fv_looked *x = a, *y = b;
+    const struct fv_looks_thread *x = a, *y = b;
 
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;

@@ -29,7 +29,7 @@ const char *fv_looked_name(enum fv_looked_how how);
 const char *fv_looked_why(enum fv_looked_how how);
 
 /* A thread. */
-struct fv_looked {
+struct fv_looks_thread {
     uint32_t rank, thread, tid; /* thread: fv_thread_view.id; FV_NONE: it called no MPI. tid 0: not looked at */
     bool is_main;
     uint8_t how;          /* enum fv_looked_how, in the last look */
@@ -46,10 +46,10 @@ struct fv_looked {
     const char *file;     /* NULL: none */
 };
 struct fv_looks {
-    uint64_t request;        /* fv_look.look of the first look; 0: nobody looked */
-    double at_s;             /* of the last look that a thread answered; NAN: none did */
-    uint32_t looks;          /* that were taken */
-    struct fv_looked *items; /* by rank, the main thread first, then by tid */
+    uint64_t request;              /* fv_look.look of the first look; 0: nobody looked */
+    double at_s;                   /* of the last look that a thread answered; NAN: none did */
+    uint32_t looks;                /* that were taken */
+    struct fv_looks_thread *items; /* by rank, the main thread first, then by tid */
     size_t count, room;
     uint32_t *places; /* nodes */
     size_t place_count, place_room;

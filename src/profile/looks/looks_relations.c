@@ -9,19 +9,19 @@
 
 static void get_how(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = fv_looked_name(((const struct fv_looked *)row)->how);
+    v->text = fv_looked_name(((const struct fv_looks_thread *)row)->how);
 }
 
 static bool is_called(void *subject, const void *row, const struct fv_column_def *c)
 {
-    return ((const struct fv_looked *)row)->system_call >= 0;
+    return ((const struct fv_looks_thread *)row)->system_call >= 0;
 }
 
 static void get_system_call(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
 
-    v->text = fv_system_call_name(((const struct fv_looked *)row)->system_call, t->text);
+    v->text = fv_system_call_name(((const struct fv_looks_thread *)row)->system_call, t->text);
 }
 
 static void get_words(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -34,12 +34,12 @@ static void get_words(void *subject, const void *row, const struct fv_column_def
 #define HOW_WORD(name, number, word, why) word,
 static const char *const how_words[] = { FV_LOOKED_HOWS(HOW_WORD) NULL };
 
-#define OF(k, t, m, f, d)                                        \
-    {                                                            \
-        k, t, "", d, FV_FIELD(struct fv_looked, m), .flags = (f) \
+#define OF(k, t, m, f, d)                                              \
+    {                                                                  \
+        k, t, "", d, FV_FIELD(struct fv_looks_thread, m), .flags = (f) \
     }
 static const struct fv_column_def thread_columns[] = {
-    FV_RANK_COLUMN(struct fv_looked, rank, "rank", "rank", "The rank."),
+    FV_RANK_COLUMN(struct fv_looks_thread, rank, "rank", "rank", "The rank."),
     OF("thread", "thread", thread, FV_UNLESS_NONE | FV_IS_THREAD,
        "The thread, as in table threads. Null: it called no MPI."),
     OF("tid", "tid", tid, FV_UNLESS_0, "The kernel's number of the thread. Null: the rank was not looked at."),
@@ -57,7 +57,7 @@ static const struct fv_column_def thread_columns[] = {
     OF("answer_count", "answers", places, 0, "Looks that it answered."),
     { "text", "text", "", "In words: whom it holds up, what it waits for, and whether it moves from look to look.",
       FV_GET(FV_TYPE_TEXT, get_words) },
-    FV_PATH_COLUMNS(struct fv_looked, node),
+    FV_PATH_COLUMNS(struct fv_looks_thread, node),
 };
 static const struct fv_relation threads = {
     .of_ranks = true,

@@ -27,7 +27,7 @@ uint32_t fv_looked_holds_up(const struct fv_model *m, uint32_t rank)
 }
 
 /* 2: it does not wait for ranks, and they wait for it; 1: it waits for those who wait for it. */
-static unsigned guilt(const struct fv_model *m, const struct fv_looked *t)
+static unsigned guilt(const struct fv_model *m, const struct fv_looks_thread *t)
 {
     if (t->is_main && fv_looked_holds_up(m, t->rank))
         return 2;
@@ -75,13 +75,13 @@ static size_t common_frames(const struct fv_path *a, const struct fv_path *b)
     return n;
 }
 
-static bool moves(const struct fv_looked *t)
+static bool moves(const struct fv_looks_thread *t)
 {
     return t->calls > 1 || t->different > 1;
 }
 
 /* Where it is: of one that moves, what its places have in common. */
-static void path_of(struct fv_path *p, const struct fv_profile *v, const struct fv_looked *t, const char **inner)
+static void path_of(struct fv_path *p, const struct fv_profile *v, const struct fv_looks_thread *t, const char **inner)
 {
     const struct fv_looks *l = fv_model_looks(v->model);
     struct fv_path other = { 0 };
@@ -104,7 +104,7 @@ static void path_of(struct fv_path *p, const struct fv_profile *v, const struct 
 /* ---- the tree ---- */
 
 /* What stands at its end, beside frames; NULL: nothing. Of a futex the function that waits says more. */
-static const char *end_of(const struct fv_looked *t, const struct fv_path *p, const char *inner, char buffer[END])
+static const char *end_of(const struct fv_looks_thread *t, const struct fv_path *p, const char *inner, char buffer[END])
 {
     char name[32], function[40];
 
@@ -166,7 +166,7 @@ static void count_thread(struct fv_look_node *n, int world_rank)
 }
 
 /* Of the innermost function of one that moves the line is not told. */
-static uint32_t insert(struct fv_look_tree *t, const struct fv_profile *v, const struct fv_looked *thread,
+static uint32_t insert(struct fv_look_tree *t, const struct fv_profile *v, const struct fv_looks_thread *thread,
                        struct fv_path *p)
 {
     bool is_moving = moves(thread);
@@ -281,7 +281,7 @@ char *fv_look_node_words(const struct fv_look_tree *t, uint32_t node, char *out,
 }
 
 /* Does it wait for a mutex? The innermost frames say so. */
-static bool is_in_mutex(const struct fv_profile *v, const struct fv_looked *t)
+static bool is_in_mutex(const struct fv_profile *v, const struct fv_looks_thread *t)
 {
     struct fv_path p = { 0 };
     bool found = false;
@@ -294,7 +294,7 @@ static bool is_in_mutex(const struct fv_profile *v, const struct fv_looked *t)
     return found;
 }
 
-static const struct fv_looked *thread_of(const struct fv_looks *l, uint32_t rank, uint32_t tid)
+static const struct fv_looks_thread *thread_of(const struct fv_looks *l, uint32_t rank, uint32_t tid)
 {
     for (size_t i = 0; i < l->count; i++)
         if (l->items[i].rank == rank && l->items[i].tid == tid)
@@ -302,9 +302,9 @@ static const struct fv_looked *thread_of(const struct fv_looks *l, uint32_t rank
     return NULL;
 }
 
-static void say_lock(const struct fv_profile *v, const struct fv_looked *t, char *out, size_t bytes)
+static void say_lock(const struct fv_profile *v, const struct fv_looks_thread *t, char *out, size_t bytes)
 {
-    const struct fv_looked *holder = t->holder ? thread_of(fv_model_looks(v->model), t->rank, t->holder) : NULL;
+    const struct fv_looks_thread *holder = t->holder ? thread_of(fv_model_looks(v->model), t->rank, t->holder) : NULL;
 
     if (!holder || !is_in_mutex(v, t))
         return;
@@ -314,7 +314,7 @@ static void say_lock(const struct fv_profile *v, const struct fv_looked *t, char
         fv_words_add(out, bytes, ", which waits for one that this thread has: a deadlock");
 }
 
-static void say_movement(const struct fv_looked *t, char *out, size_t bytes)
+static void say_movement(const struct fv_looks_thread *t, char *out, size_t bytes)
 {
     bool runs = t->system_call == FV_LOOK_NO_CALL && !t->function;
 
@@ -330,7 +330,7 @@ static void say_movement(const struct fv_looked *t, char *out, size_t bytes)
         fv_words_add(out, bytes, "%s%sthe same in all %u looks", out[0] ? "; " : "", runs ? "runs, " : "", t->places);
 }
 
-char *fv_looked_words(const struct fv_profile *v, const struct fv_looked *t, char *out, size_t bytes)
+char *fv_looked_words(const struct fv_profile *v, const struct fv_looks_thread *t, char *out, size_t bytes)
 {
     const char *why = fv_looked_why(t->how);
     uint32_t held_up = t->is_main ? fv_looked_holds_up(v->model, t->rank) : 0;

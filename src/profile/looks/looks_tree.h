@@ -42,7 +42,7 @@ void fv_look_tree_release(struct fv_look_tree *tree);
 uint32_t fv_looked_holds_up(const struct fv_model *model, uint32_t rank);
 /* What there is to say of a thread beside its path: "runs: 3 of 3 looks differ below it", "file /tmp/a; the same in
  * all 3 looks", "not interrupted: it is stopped". Returns out. */
-char *fv_looked_words(const struct fv_profile *profile, const struct fv_looked *thread, char *out, size_t bytes);
+char *fv_looked_words(const struct fv_profile *profile, const struct fv_looks_thread *thread, char *out, size_t bytes);
 /* "MPI_Recv <- halo() at a.c:12 <- main() at a.c:40". Returns out. */
 char *fv_look_node_words(const struct fv_look_tree *tree, uint32_t node, char *out, size_t bytes);
 

@@ -67,7 +67,7 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v, con
     if (alike && first[0])
         fv_page_item(p, FV_PLAIN, 6, "%s", first);
     for (uint32_t i = 0; !alike && i < n->ends && (i < ALIKE || p->top == SIZE_MAX); i++) {
-        const struct fv_looked *who = &l->items[t->ends[n->first_end + i]];
+        const struct fv_looks_thread *who = &l->items[t->ends[n->first_end + i]];
 
         fv_looked_words(v, who, words, sizeof(words));
         if (who->is_main)
