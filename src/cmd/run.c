@@ -633,10 +633,11 @@ static const char *why_nothing(const struct run *run, int status, int signal_num
         return out;
     }
     if (signal_number)
-        snprintf(ended, sizeof(ended), " before %.200s was ended by signal %d (%s)", fv_base_name(run->argv[0]),
-                 signal_number, strsignal(signal_number));
+        snprintf(ended, sizeof(ended), " that returned before %.200s was ended by signal %d (%s)",
+                 fv_base_name(run->argv[0]), signal_number, strsignal(signal_number));
     else if (status)
-        snprintf(ended, sizeof(ended), " before %.200s ended with exit status %d", fv_base_name(run->argv[0]), status);
+        snprintf(ended, sizeof(ended), " that returned before %.200s ended with exit status %d",
+                 fv_base_name(run->argv[0]), status);
     snprintf(out, size,
              "fvmpi saw no call of MPI_Init%s. %sIf a script drops LD_PRELOAD, start the program by fvmpi run there. "
              "For a program without MPI, use fvmpi run --mpi serial, without a launcher",

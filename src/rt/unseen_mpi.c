@@ -165,7 +165,7 @@ static void tell_nothing(int status)
         fv_log("%s: nothing was recorded: it " FV_SAYS_HAS_MPI, program);
     else {
         if (status > 0)
-            snprintf(ended, sizeof(ended), " before it ended with exit status %d", status);
+            snprintf(ended, sizeof(ended), " that returned before it ended with exit status %d", status);
         fv_log("%s: nothing was recorded: fvmpi saw no call of MPI_Init%s; for a program without MPI, use fvmpi run "
                "--mpi serial",
                program, ended);

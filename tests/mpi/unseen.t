@@ -66,7 +66,7 @@ def no_mpi(tap, mpi):
         )
         said(mpi, ['/bin/echo', 'good'], 1, None, ['--mpi', 'serial'], recorded=True)
     with tap.test('{}: a program that fails before MPI_Init'.format(mpi)):
-        text = 'fvmpi saw no call of MPI_Init before '
+        text = 'fvmpi saw no call of MPI_Init that returned before '
         for fails in 'import sys; sys.exit(3)', 'import os; os._exit(3)':
             command = ['/usr/bin/python3', '-c', fails]
             said(mpi, command, 1, ': nothing was recorded: {}it ended with exit status 3; '.format(text))
@@ -78,6 +78,11 @@ def no_mpi(tap, mpi):
             'around the launcher: {}',
             run.err,
         )
+        one_leaves = 'case ${PMI_RANK:-$OMPI_COMM_WORLD_RANK} in 1) sleep 1; kill -9 $$;; esac; exec ' + mpi.build(
+            'tool.c', '-DPROGRAM', output='tool-alone'
+        )
+        run = harness.run([harness.FVMPI, *options, *mpi.command(2, ['/bin/sh', '-c', one_leaves])])
+        check(text + mpi.exec + ' ended with exit status ' in run.err, 'rank 0 is in MPI_Init: {}', run.err)
         killed = ['/usr/bin/python3', '-c', 'import os; os.kill(os.getpid(), 9)']
         run = harness.run([harness.FVMPI, *options, *killed]).ended(137)
         check(text + 'python3 was ended by signal 9 (Killed). ' in run.err, 'without a launcher: {}', run.err)
