@@ -30,6 +30,7 @@ class RunRow(KnownRow):
     rank_time_total_s: float
     rank_time_compute_s: float
     rank_time_polled_s: float
+    rank_time_asked_s: float
     rank_time_mpi_s: float
     rank_time_wait_s: Optional[float]
     rank_time_wait_kind: Optional[Literal['exact', 'estimate']]
@@ -75,6 +76,7 @@ class ProgramsRow(KnownRow):
     rank_time_total_s: float
     rank_time_compute_s: float
     rank_time_polled_s: float
+    rank_time_asked_s: float
     rank_time_mpi_s: float
     rank_time_wait_s: Optional[float]
     rank_time_wait_kind: Optional[Literal['exact', 'estimate']]
@@ -143,6 +145,7 @@ class RanksRow(KnownRow):
     app_time_s: float
     mpi_time_s: float
     polled_s: float
+    asked_s: float
     wait_s: float
     wait_kind: Optional[Literal['exact', 'estimate']]
     compute_share: Optional[float]

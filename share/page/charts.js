@@ -147,9 +147,10 @@ const PARTS = [
 /* Of a rank's time: computing, of that waiting for its threads, MPI, of that waiting; polling is waiting as well. */
 function parts(ranks, row) {
   const [compute, threads, mpi, wait] = PARTS.map(([key]) => ranks.get(key, row) || 0);
-  const polled = ranks.get("polled_share", row) || 0;
+  const polled = ranks.get("polled_share", row) || 0,
+    asked = ranks.get("asked_s", row) / ranks.get("app_time_s", row) || 0;
 
-  return [Math.max(compute - threads, 0), threads, Math.max(mpi - wait, 0), wait + polled];
+  return [Math.max(compute - threads, 0), threads, Math.max(mpi - wait - asked, 0), wait + polled + asked];
 }
 
 function legend(present) {

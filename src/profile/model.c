@@ -296,6 +296,7 @@ static void measure(struct fv_model *m)
         e->total_s += r->app_time_s;
         e->mpi_s += mpi;
         e->polled_s += r->polled_s;
+        e->asked_s += fmin(r->asked_s, mpi);
         e->compute_s += fmax(r->app_time_s - mpi - r->polled_s, 0);
         e->wait_s += r->wait_share * mpi;
         kinds |= r->wait_kinds;

@@ -247,6 +247,7 @@ struct fv_rank {
     double init_s, finalize_s;              /* in MPI_Init, MPI_Finalize */
     double polled_s, polled_off_s;          /* outside of MPI between calls that ask if something has come (regions.c),
                                              * and of that without a processor: it waited */
+    double asked_s;                         /* in those calls, a part of mpi_time_s: it waited, too */
     double tool_s, tool_once_s; /* fvmpi's own CPU time, an estimate; beside it what starting and ending took */
     uint64_t memory_bytes, file_bytes;
     uint64_t dropped[FV_DROP_COUNT];
@@ -287,8 +288,8 @@ struct fv_program {
     uint32_t ranks;
     struct fv_rank_run *runs; /* its world ranks */
     size_t run_count, run_room;
-    double compute_s, polled_s, mpi_s, wait_s, total_s; /* as in struct fv_efficiency */
-    unsigned wait_kinds;                                /* as in struct fv_rank */
+    double compute_s, polled_s, asked_s, mpi_s, wait_s, total_s; /* as in struct fv_efficiency */
+    unsigned wait_kinds;                                         /* as in struct fv_rank */
     enum fv_wait_kind wait_kind;
 };
 
@@ -333,6 +334,7 @@ struct fv_efficiency {
     double serialization, transfer;                     /* whose product is communication; from the trace */
     double ideal_s;                                     /* the time with instant messages; from the trace */
     double compute_s, polled_s, mpi_s, wait_s, total_s; /* sums over ranks of their app time */
+    double asked_s;                                     /* of mpi_s, in calls that poll */
     double own_wait_s;                                  /* wait_s by the rank files alone, without an analysis */
     double long_s;                                      /* of all functions (struct fv_func); 0: by the trace */
     double thread_s; /* the same, each rank's as often as it has threads that call MPI */
@@ -410,8 +412,10 @@ struct fv_region_rank {
     struct fv_region_io io;
 };
 struct fv_model;
-/* Between calls of MPI_Test and its like at one place, with nothing done meanwhile. */
+/* Between calls of MPI_Test and its like, with nothing done meanwhile. */
 bool fv_region_is_polling(const struct fv_model *model, const struct fv_region_rank *region);
+/* Seconds in the calls that end it: of all at that place its part. */
+double fv_region_call_s(const struct fv_model *model, const struct fv_region_rank *region);
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
 struct fv_causes {
     enum fv_causes_source source;

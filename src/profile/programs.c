@@ -135,6 +135,7 @@ void fv_build_program_times(struct fv_model *m)
         p->total_s += r->app_time_s;
         p->mpi_s += mpi;
         p->polled_s += r->polled_s;
+        p->asked_s += fmin(r->asked_s, mpi);
         p->compute_s += fmax(r->app_time_s - mpi - r->polled_s, 0);
         p->wait_s += r->wait_share * mpi;
         p->wait_kinds |= r->wait_kinds;

@@ -368,9 +368,10 @@ static int by_longest(const void *a, const void *b)
 #define POLLED 1000 /* calls that ask: fewer are no loop */
 #define IDLE_S 2e-6 /* between two of them nothing is done; fvmpi itself takes a part of it */
 
-static bool asks(const char *function)
+static bool asks(const struct fv_model *m, uint32_t site)
 {
     static const char *const begins[] = { "MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status" };
+    const char *function = m->functions[m->sites[site].function].name;
 
     for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
         if (!strncmp(function, begins[i], strlen(begins[i])))
@@ -380,9 +381,21 @@ static bool asks(const char *function)
 
 bool fv_region_is_polling(const struct fv_model *m, const struct fv_region_rank *r)
 {
-    return r->site == r->from && r->count >= POLLED &&
-           r->seconds - fv_off_least_s(&r->off) <= IDLE_S * (double)r->count &&
-           asks(m->functions[m->sites[r->site].function].name);
+    return r->from != FV_NONE && r->count >= POLLED &&
+           r->seconds - fv_off_least_s(&r->off) <= IDLE_S * (double)r->count && asks(m, r->site) && asks(m, r->from);
+}
+
+double fv_region_call_s(const struct fv_model *m, const struct fv_region_rank *r)
+{
+    const struct fv_site *site = &m->sites[r->site];
+
+    for (uint32_t k = 0; k < site->ranks; k++)
+        if (m->site_ranks[site->first + k].rank == r->rank) {
+            const struct fv_call_stat *all = &m->site_ranks[site->first + k].stat;
+
+            return all->calls ? all->sum_s * fmin((double)r->count / (double)all->calls, 1) : 0;
+        }
+    return 0;
 }
 
 void fv_build_parts(struct fv_model *m)
@@ -394,6 +407,7 @@ void fv_build_parts(struct fv_model *m)
         if (!fv_region_is_polling(m, r))
             continue;
         m->ranks[r->rank].polled_s += r->seconds;
+        m->ranks[r->rank].asked_s += fv_region_call_s(m, r);
         m->ranks[r->rank].polled_off_s += fv_off_least_s(&r->off);
     }
 }

@@ -138,6 +138,8 @@ static void get_start(void *subject, const void *row, const struct fv_column_def
           "The part of rank_time.total_s between calls that only ask whether something has come, with nothing "    \
           "between them.",                                                                                         \
           FV_FIELD(S, m polled_s) },                                                                               \
+        { "rank_time.asked_s", "asking", "s", "The part of rank_time.mpi_s in those calls: ranks waited.",         \
+          FV_FIELD(S, m asked_s) },                                                                                \
         { "rank_time.mpi_s", "MPI", "s", "The part of rank_time.total_s in MPI.", FV_FIELD(S, m mpi_s) },          \
         { "rank_time.wait_s",                                                                                      \
           "wait",                                                                                                  \
@@ -599,6 +601,8 @@ static const struct fv_column_def rank_columns[] = {
     { "polled_s", "polling", "s",
       "Time between calls that only ask whether something has come, with nothing done between: the rank waits.",
       FV_FIELD(struct fv_rank, polled_s), .flags = FV_ESTIMATE },
+    { "asked_s", "asking", "s", "Time in those calls, a part of mpi_time_s: the rank waits.",
+      FV_FIELD(struct fv_rank, asked_s), .flags = FV_ESTIMATE },
     { "wait_s", "wait", "s", "Time spent waiting for other ranks, over all call sites and threads.",
       FV_FIELD(struct fv_rank, wait_time_s), .flags = FV_AS_KIND },
     { "wait_kind", "kind", "",

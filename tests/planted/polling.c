@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 0 has less to do, and asks for rank 1's message again and again (argument "polls"), or computes between two
- * such questions ("overlaps"). Says how long it asked. */
+/* Rank 0 has less to do, and asks for rank 1's message again and again (argument "polls"), or with two functions in turn
+ * ("probes"), or computes between two such questions ("overlaps"). Says how long it asked. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,13 +22,18 @@ __attribute__((noinline)) void work(double seconds)
         sum(PIECE);
 }
 
-__attribute__((noinline)) double ask(MPI_Request request[2], int computes)
+__attribute__((noinline)) double ask(MPI_Request request[2], int computes, int probes)
 {
     double begin = MPI_Wtime();
 
     for (int done = 0; !done;) {
         if (computes)
             sum(50 * PIECE);
+        if (probes) {
+            int there;
+
+            MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+        }
         MPI_Testall(2, request, &done, MPI_STATUSES_IGNORE);
     }
     return MPI_Wtime() - begin;
@@ -49,7 +54,7 @@ int main(int argc, char **argv)
         work(rank ? 0.06 : 0.01);
         MPI_Irecv(in, sizeof(in), MPI_CHAR, !rank, 0, MPI_COMM_WORLD, &request[0]);
         MPI_Isend(out, sizeof(out), MPI_CHAR, !rank, 0, MPI_COMM_WORLD, &request[1]);
-        asked += ask(request, !strcmp(argv[1], "overlaps"));
+        asked += ask(request, !strcmp(argv[1], "overlaps"), !strcmp(argv[1], "probes"));
     }
     printf("truth rank %d asked %.6f\n", rank, asked);
     MPI_Finalize();

@@ -15,17 +15,20 @@ def findings_of(run):
     return {f['name']: f for f in reversed(harness.profile_of(run.directory)['findings'])}
 
 
-def polls(tap, mpi, program):
-    with tap.test('{}: who polls is said to wait, as long as the program says'.format(mpi)):
-        run = mpi.profile(program, 2, ['polls'], ['-q']).ended(0)
+def polls(tap, mpi, program, how):
+    with tap.test('{}: {}: the rank is said to wait, as long as the program says'.format(mpi, how)):
+        run = mpi.profile(program, 2, [how], ['-q']).ended(0)
         asked = sum(float(s) for s in re.findall(r'asked (\S+)', run.out))
         found = findings_of(run)
         polling = found['polling']
         close('lost', polling['lost_s'], asked, 0.05 * asked + 0.01)
         equal('rank', polling['rank'], 0)
-        check('MPI_Testall' in polling['text'] and 'ask()' in polling['text'], '{}', polling)
+        check(re.search('MPI_Testall|MPI_Iprobe' if how == 'probes' else 'MPI_Testall', polling['text']), '{}', polling)
+        check('ask()' in polling['text'], '{}', polling)
     with tap.test(
-        '{}: nor is polling computing in the efficiencies, the table of ranks and the first line'.format(mpi)
+        '{}: polling is neither computing nor MPI in the efficiencies, the table of ranks and the first line'.format(
+            mpi
+        )
     ):
         report = harness.profile_of(run.directory)
         ranks, times = report['ranks'], report['run']['rank_time']
@@ -36,8 +39,13 @@ def polls(tap, mpi, program):
         close('computed', times['compute_s'], sum(computed), 1e-6)
         close('load balance', report['efficiency']['load_balance'], sum(computed) / 2 / max(computed), 1e-6)
         text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
-        check(re.search('compute .* %, polling .* %, MPI', text), '{}', text)
-    with tap.test('{}: and is not who has more to do'.format(mpi)):
+        said = re.search(r'compute (\S+) %, polling (\S+) %, MPI (\S+) %', text)
+        check(said, '{}', text)
+        close('asked', ranks[0]['polled_s'] + ranks[0]['asked_s'], asked, 0.05 * asked + 0.01)
+        parts = [times['compute_s'], times['polled_s'] + times['asked_s'], times['mpi_s'] - times['asked_s']]
+        for what, word, part in zip(('compute', 'polling', 'MPI'), said.groups(), parts):
+            close(what, float(word), 100 * part / times['total_s'], 0.06)
+    with tap.test('{}: {}: and is not who has more to do'.format(mpi, how)):
         imbalance = found.get('load_imbalance')
         check(not imbalance or imbalance['rank'] == 1, '{}', imbalance)
         check(imbalance or 'no_processor' in found, 'rank 1 has more to do: {}', found)
@@ -55,7 +63,8 @@ def main():
     tap = harness.Tap()
     for mpi in harness.an_mpi(tap):
         program = mpi.build('../planted/polling.c', '-O1', '-g')
-        polls(tap, mpi, program)
+        polls(tap, mpi, program, 'polls')
+        polls(tap, mpi, program, 'probes')
         overlaps(tap, mpi, program)
     tap.done()
 

@@ -12,14 +12,6 @@ struct polling {
     uint64_t calls;
 };
 
-static double seconds_in(const struct fv_model *m, const struct fv_region_rank *part)
-{
-    for (size_t i = 0; i < m->site_rank_count; i++)
-        if (m->site_ranks[i].site == part->site && m->site_ranks[i].rank == part->rank)
-            return m->site_ranks[i].stat.sum_s;
-    return 0;
-}
-
 static struct polling find(const struct fv_model *m)
 {
     struct polling p = { .site = FV_NONE };
@@ -29,7 +21,7 @@ static struct polling find(const struct fv_model *m)
 
         if (!fv_region_is_polling(m, part))
             continue;
-        double s = part->seconds + seconds_in(m, part);
+        double s = part->seconds + fv_region_call_s(m, part);
         p.seconds += s;
         if (s > p.most_s) {
             p.most_s = s;

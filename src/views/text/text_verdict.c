@@ -77,6 +77,12 @@ static char *serial_words(const struct fv_profile *v, char *out, size_t bytes)
     return out;
 }
 
+/* Without calls that poll, which are waiting by another name. */
+static double mpi_s(const struct fv_efficiency *e)
+{
+    return fmax(e->mpi_s - e->asked_s, 0);
+}
+
 /* ", 12.3 % transfer and overhead": what a trace does not explain as waiting. Empty: nothing is known of that. */
 static const char *transfer_part(const struct fv_model *m, char out[60])
 {
@@ -84,9 +90,9 @@ static const char *transfer_part(const struct fv_model *m, char out[60])
     char part[FV_WORD];
 
     *out = '\0';
-    if (m->causes.source == FV_CAUSES_TRACE && e->wait_kind && e->mpi_s > 0)
+    if (m->causes.source == FV_CAUSES_TRACE && e->wait_kind && mpi_s(e) > 0)
         snprintf(out, 60, ", %s transfer and overhead",
-                 fv_words_percent(fmax(e->mpi_s - e->wait_s, 0), e->mpi_s, part));
+                 fv_words_percent(fmax(mpi_s(e) - e->wait_s, 0), mpi_s(e), part));
     return out;
 }
 
@@ -99,19 +105,19 @@ static char *waiting_part(const struct fv_model *m, char out[FV_TEXT_WAITING])
     char remark[80], part[FV_WORD];
     double all_s = 0;
 
-    if (open_s > LITTLE * e->mpi_s) {
+    if (open_s > LITTLE * mpi_s(e)) {
         snprintf(out, FV_TEXT_WAITING, "of which %s is in calls that have not returned",
-                 fv_words_percent(fmin(open_s, e->mpi_s), e->mpi_s, part));
+                 fv_words_percent(fmin(open_s, mpi_s(e)), mpi_s(e), part));
         return out;
     }
     for (size_t i = 0; i < m->rank_count; i++)
         all_s += m->ranks[i].wait_time_s;
     if (e->wait_kind != FV_WAIT_ESTIMATE || !m->causes.is_whole || !(m->causes.estimated_s > 0) ||
         m->causes.estimated_s > LITTLE * all_s)
-        return fv_text_waiting_part(e->wait_s, e->mpi_s, e->long_s >= FV_FINDING_WORTH * e->total_s, e->wait_kind, open,
+        return fv_text_waiting_part(e->wait_s, mpi_s(e), e->long_s >= FV_FINDING_WORTH * e->total_s, e->wait_kind, open,
                                     out);
     snprintf(remark, sizeof(remark), " but for %s of it%s", fv_words_percent(m->causes.estimated_s, all_s, part), open);
-    return fv_text_waiting_part(e->wait_s, e->mpi_s, false, FV_WAIT_EXACT, remark, out);
+    return fv_text_waiting_part(e->wait_s, mpi_s(e), false, FV_WAIT_EXACT, remark, out);
 }
 
 /* Of main threads: neither computing nor in MPI. */
@@ -130,10 +136,11 @@ static char *parts_words(const struct fv_model *m, char *out, size_t bytes)
 
     if (threads_s > TOLD * e->total_s)
         snprintf(told, sizeof(told), "waiting for threads %s, ", fv_words_percent(threads_s, e->total_s, threads));
-    if (e->polled_s > TOLD * e->total_s)
-        fv_words_add(told, sizeof(told), "polling %s, ", fv_words_percent(e->polled_s, e->total_s, polled));
+    if (e->polled_s + e->asked_s > TOLD * e->total_s)
+        fv_words_add(told, sizeof(told), "polling %s, ",
+                     fv_words_percent(e->polled_s + e->asked_s, e->total_s, polled));
     snprintf(out, bytes, "compute %s, %sMPI %s, %s%s", fv_words_percent(e->compute_s - threads_s, e->total_s, compute),
-             told, fv_words_percent(e->mpi_s, e->total_s, mpi), waiting_part(m, wait), transfer_part(m, transfer));
+             told, fv_words_percent(mpi_s(e), e->total_s, mpi), waiting_part(m, wait), transfer_part(m, transfer));
     return out;
 }
 
@@ -154,8 +161,8 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
         fv_page_item(p, FV_BOLD, 0, "%s", parts_words(m, text, sizeof(text)));
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
-    put_bar(
-        p, (const double[PARTS]){ e->compute_s - threads_s, threads_s, e->mpi_s - e->wait_s, e->wait_s + e->polled_s });
+    put_bar(p, (const double[PARTS]){ e->compute_s - threads_s, threads_s, fmax(mpi_s(e) - e->wait_s, 0),
+                                      e->wait_s + e->polled_s + e->asked_s });
     if (fv_model_locks(m)->recorded && fv_model_locks(m)->own_wait_s > 0.01 * fv_model_locks(m)->thread_s)
         fv_page_words(p, fv_text_threads_waited(v, waited, sizeof(waited)), 2);
 }
