@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the documents and man pages as a static site: ./dev site
 
-    site.py FOLDER
+    site.py FOLDER [EXAMPLES]
 
+EXAMPLES is a folder of reports, NAME.html and NAME.txt, which become the site's.
 Each page stands where its source stands, so that relative links hold: share/doc/io.md becomes share/doc/io.html. Markdown is turned into HTML
-by cmark-gfm, man pages by mandoc. Names of documents and man pages in the text become links. No page has a script, or needs a network."""
+by cmark-gfm, man pages by mandoc. Names of documents and man pages in the text become links. No page but an example has a script; none needs a network."""
 import html
 import os
 import posixpath
@@ -103,7 +104,9 @@ def slug(text):
 
 
 class Site:
-    def __init__(self):
+    def __init__(self, folder):
+        self.folder = folder
+        self.examples = sorted(n[:-5] for n in os.listdir(folder) if n.endswith('.html')) if folder else []
         self.names = sources()
         self.version = re.search(r'#define FVMPI_VERSION +"(.*)"', read('src/fvmpi.h'))[1]
         self.bodies = {name: self.body(name) for name in self.names}
@@ -208,6 +211,11 @@ class Site:
                 if n in self.names
             )
             out.append('<h2>{}</h2><ul>{}</ul>'.format(title, rows))
+        if self.examples:
+            row = '<li><a href="{0}.html">{1}</a> (<a href="{0}.txt">text</a>)</li>'
+            top = '../' * address(at).count('/') + 'examples/'
+            rows = ''.join(row.format(top + n, html.escape(n)) for n in self.examples)
+            out.append('<h2>Examples of reports</h2><ul>{}</ul>'.format(rows))
         parts = re.findall(r'<h2[^>]* id="([^"]*)"[^>]*>(.*?)</h2>', self.bodies[at], re.S)
         if 2 < len(parts) < 40:
             rows = ''.join('<li><a href="#{}">{}</a></li>'.format(i, html.escape(plain(t))) for i, t in parts)
@@ -236,14 +244,16 @@ class Site:
         os.makedirs(pictures, exist_ok=True)
         for name in listed('share/doc/pictures', '.png'):
             shutil.copy(os.path.join(SOURCE, name), pictures)
+        if self.examples:
+            shutil.copytree(self.folder, os.path.join(folder, 'examples'))
 
 
-def main(folder):
+def main(folder, examples=None):
     for command in ('cmark-gfm', 'mandoc'):
         if not shutil.which(command):
             sys.exit('site: {0}: not found; install the package {0}'.format(command))
     shutil.rmtree(folder, ignore_errors=True)
-    Site().write(folder)
+    Site(examples).write(folder)
 
 
 main(*sys.argv[1:])

@@ -3,6 +3,7 @@
 """The site that ./dev site writes has a page for each document and man page, all pictures, and no link that leads nowhere. It loads nothing of a network."""
 import html.parser
 import os
+import posixpath
 import re
 import shutil
 import sys
@@ -42,7 +43,7 @@ def parsed(folder):
     pages = {}
     for at, _, names in os.walk(folder):
         for name in names:
-            if name.endswith('.html'):
+            if name.endswith('.html') and 'examples' not in at.split(os.sep):
                 path = os.path.join(at, name)
                 with open(path, encoding='utf-8') as f:
                     pages[os.path.relpath(path, folder)] = Links(f.read())
@@ -58,7 +59,7 @@ def broken(folder, pages):
             to = os.path.normpath(os.path.join(os.path.dirname(name), address.path)) if address.path else name
             if not os.path.isfile(os.path.join(folder, to)):
                 yield '{}: {}: no such file'.format(name, link)
-            elif address.fragment and urllib.parse.unquote(address.fragment) not in pages[to].ids:
+            elif address.fragment and to in pages and urllib.parse.unquote(address.fragment) not in pages[to].ids:
                 yield '{}: {}: no such fragment'.format(name, link)
 
 
@@ -78,6 +79,10 @@ def judge(tap, folder):
     with tap.test('no link leads nowhere'):
         check(sum(len(page.links) for page in pages.values()) > 1000, 'few links')
         equal('broken', list(broken(folder, pages)), [])
+    with tap.test('all pages lead to the examples of reports'):
+        for name, page in pages.items():
+            to = sorted({posixpath.normpath(posixpath.join(posixpath.dirname(name), link)) for link in page.links})
+            equal(name, [a for a in to if a.startswith('examples/')], ['examples/one.html', 'examples/one.txt'])
     with tap.test('nothing is loaded from elsewhere'):
         outside = [(n, a) for n, page in pages.items() for a in page.loads if re.match(r'(https?:)?//', a)]
         equal('loaded', outside, [])
@@ -107,7 +112,12 @@ def main():
         with tap.test('the site'):
             raise harness.Skip('not here: {}; ./dev site installs them'.format(' '.join(missing)))
     else:
-        harness.run([sys.executable, os.path.join(SOURCE, 'share/site/site.py'), folder]).ended(0)
+        examples = os.path.join(harness.scratch(), 'examples')
+        os.makedirs(examples, exist_ok=True)
+        for name in 'one.html', 'one.txt':
+            with open(os.path.join(examples, name), 'w') as f:
+                f.write('a report')
+        harness.run([sys.executable, os.path.join(SOURCE, 'share/site/site.py'), folder, examples]).ended(0)
         judge(tap, folder)
     tap.done()
 

@@ -3,6 +3,7 @@
 """Runs the programs of share/doc/tour.md, and writes what their reports say into it and into README.md, and pictures of their pages: ./dev tour
 
     tour.py [--no-pictures]
+    tour.py --examples FOLDER    the reports alone, as text and pages, for ./dev site
 
 planted.t compares the findings of both documents with those of its own runs, without their numbers."""
 import os
@@ -179,6 +180,18 @@ def draw(tour, names):
         subprocess.run(['pngquant', '--force', '--strip', '--speed', '1', '--output', picture(name), out], check=True)
 
 
+def write_examples(tour, folder):
+    """Of each problem its report, as text and as a page. A machine that is not quiet is no reason to have none."""
+    os.makedirs(folder, exist_ok=True)
+    for name in PROBLEMS:
+        tour.record(name)
+        page, text = (os.path.join(folder, name + ending) for ending in ('.html', '.txt'))
+        report = [FVMPI, 'report', experiment(name)]
+        tour.run(report + ['--html', page])
+        with open(text, 'w', encoding='utf-8') as f:
+            f.write(tour.run(report + ['--width', '100']).out.replace(tour.folder + '/', ''))
+
+
 def show(names):
     """A picture that is drawn for the first time takes the place of its remark."""
     with open(TOUR, encoding='utf-8') as f:
@@ -194,6 +207,9 @@ def main():
     if not mpi:
         sys.exit('tour: no MPI: ./dev build says which are missing')
     tour, reports, said = Tour(mpi), {}, {}
+    if sys.argv[1:2] == ['--examples']:
+        write_examples(tour, os.path.abspath(sys.argv[2]))
+        return
     quiet = {name: tour.record(name) for name in PROBLEMS}
     for name in (name for name in PROBLEMS if quiet[name]):
         reports[name], said[name] = tour.report(name), tour.said(name)
