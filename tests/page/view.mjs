@@ -26,9 +26,12 @@ async function drawn(page) {
   await page.waitForFunction(
     () => {
       const canvas = document.getElementById("picture"),
-        { data } = canvas.getContext("2d").getImageData(120, 30, canvas.width - 140, 20),
+        /* a copy: the browser warns of a canvas that is read often */
+        copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true }),
         found = new Set();
 
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(120, 30, canvas.width - 140, 20);
       for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
       return found.size > 3;
     },
