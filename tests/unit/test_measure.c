@@ -6,8 +6,6 @@
 
 #include <sched.h>
 
-#define NEAR(found, wanted, within) assert_true(fabs((found) - (wanted)) <= (within))
-
 static uint64_t state_of_random;
 
 /* In [0, 1). */
@@ -28,12 +26,12 @@ static void spread(void **state)
         values[i] = 1000 + (2000 - i); /* 1001 to 3000, backwards */
     fv_spread_of(values, 2000, &s);
     assert_int_equal(s.count, 2000);
-    NEAR(s.least, 1001, 0);
-    NEAR(s.p50, 2000.5, 1e-9);
-    NEAR(s.p90, 1001 + 0.9 * 1999, 1e-9);
-    NEAR(s.p99, 1001 + 0.99 * 1999, 1e-9);
-    NEAR(s.p999, 1001 + 0.999 * 1999, 1e-9);
-    NEAR(s.most, 3000, 0);
+    assert_near(s.least, 1001, 0);
+    assert_near(s.p50, 2000.5, 1e-9);
+    assert_near(s.p90, 1001 + 0.9 * 1999, 1e-9);
+    assert_near(s.p99, 1001 + 0.99 * 1999, 1e-9);
+    assert_near(s.p999, 1001 + 0.999 * 1999, 1e-9);
+    assert_near(s.most, 3000, 0);
     fv_spread_of(values, 999, &s);
     assert_true(isnan(s.p999) && !isnan(s.p99));
     fv_spread_of(values, 99, &s);
@@ -56,9 +54,9 @@ static void mode(void **state)
     for (int i = 0; i < 1000; i++)
         values[i] = i < 510 ? 50 : i < 800 ? 200 + any() : 300 + 50 * any(); /* half of all are the same */
     fv_spread_of(values, 1000, &s);
-    NEAR(s.mode, 50, 0);
-    NEAR(fv_mode((const double[]){ 7 }, 1), 7, 0);
-    NEAR(fv_mode((const double[]){ 7, 9 }, 2), 8, 0);
+    assert_near(s.mode, 50, 0);
+    assert_near(fv_mode((const double[]){ 7 }, 1), 7, 0);
+    assert_near(fv_mode((const double[]){ 7, 9 }, 2), 8, 0);
 }
 
 static void lost_work(void **state)
@@ -71,17 +69,17 @@ static void lost_work(void **state)
     (void)state;
     fv_lost_of_work(done, 8, 1000);
     fv_spread_of(done, 8, &s);
-    NEAR(s.mode, 1000, 1e-9);
-    NEAR(s.most, 2000, 1e-9);       /* all of a spell lost */
-    NEAR(s.least, 900, 1e-9);       /* a tenth more work than is usual */
-    fv_lost_of_work(busy, 8, 1000); /* usual is what spells did that had the processor */
+    assert_near(s.mode, 1000, 1e-9);
+    assert_near(s.most, 2000, 1e-9); /* all of a spell lost */
+    assert_near(s.least, 900, 1e-9); /* a tenth more work than is usual */
+    fv_lost_of_work(busy, 8, 1000);  /* usual is what spells did that had the processor */
     fv_spread_of(busy, 8, &s);
-    NEAR(s.p50, 2000, 1e-9);
-    NEAR(s.least, 1000, 1e-9);
+    assert_near(s.p50, 2000, 1e-9);
+    assert_near(s.least, 1000, 1e-9);
     fv_lost_of_work(parted, 8, 1000); /* most spells had it for a third: they lost two thirds */
     fv_spread_of(parted, 8, &s);
-    NEAR(s.p50, 1682, 6);
-    NEAR(s.least, 990, 1);
+    assert_near(s.p50, 1682, 6);
+    assert_near(s.least, 990, 1);
 }
 
 /* ---- gaps ---- */
@@ -93,10 +91,10 @@ static void expect_shares(const struct fv_gap_shares *s, double preempted, doubl
     double sum = 0;
 
     for (int i = 0; i < FV_GAP_CLASSES; i++) {
-        NEAR(s->by_class[i], wanted[i], 1e-6);
+        assert_near(s->by_class[i], wanted[i], 1e-6);
         sum += s->by_class[i];
     }
-    NEAR(sum, s->total, 1e-6);
+    assert_near(sum, s->total, 1e-6);
 }
 
 static void causes(void **state)
@@ -116,7 +114,7 @@ static void causes(void **state)
 
     (void)state;
     fv_gap_shares_of(gaps, 7, groups, 0, &s);
-    NEAR(s.interrupt_most, 11000, 1e-6);
+    assert_near(s.interrupt_most, 11000, 1e-6);
     expect_shares(&s, 4.9e6, 1000 + 1200 + 800 + 11000, 800, 0, 300 + 400 + 89000);
     fv_gap_shares_of(gaps, 7, groups, 50000, &s);
     expect_shares(&s, 4.9e6, 1000 + 1200 + 800 + 11000, 800, 50000, 300 + 400 + 39000);
@@ -139,10 +137,10 @@ static void causes_bounded(void **state)
 
     (void)state;
     fv_gap_shares_of(gaps, 2, groups, 0, &s);
-    NEAR(s.interrupt_most, 0, 0);
+    assert_near(s.interrupt_most, 0, 0);
     expect_shares(&s, 1000, 0, 0, 0, 500);
     fv_gap_shares_of(busy, 8, busy_groups, 0, &s);
-    NEAR(s.interrupt_most, 6000, 1e-6);
+    assert_near(s.interrupt_most, 6000, 1e-6);
     expect_shares(&s, 0, 500 + 6000, 600, 0, 100 + 100 + 3000 + 50 + 150);
 }
 
@@ -182,19 +180,19 @@ static void one_period(void **state)
 
     (void)state;
     assert_int_equal(find(times, count, 2e9, found), 1);
-    NEAR(found[0].period, 4e6, 4e6 * 1e-3);
+    assert_near(found[0].period, 4e6, 4e6 * 1e-3);
     assert_true(found[0].strength > 0.98 && found[0].part > 0.98);
-    NEAR(remainder(found[0].first - 1.2e6, found[0].period), 0, 1e5);
+    assert_near(remainder(found[0].first - 1.2e6, found[0].period), 0, 1e5);
 
     count = add_random(times, count, 2e9, 500); /* as many that come whenever */
     assert_that(find(times, count, 2e9, found), >=, 1);
-    NEAR(found[0].period, 4e6, 4e6 * 1e-3);
-    NEAR(found[0].part, 0.6, 0.08); /* half of them, and a fifth of the others by chance */
+    assert_near(found[0].period, 4e6, 4e6 * 1e-3);
+    assert_near(found[0].part, 0.6, 0.08); /* half of them, and a fifth of the others by chance */
 
     count = add_periodic(times, 0, 60e9, 2e9, 1e6); /* a script, each two seconds */
     count = add_random(times, count, 60e9, 10);
     assert_that(find(times, count, 60e9, found), >=, 1);
-    NEAR(found[0].period, 2e9, 2e9 * 5e-3);
+    assert_near(found[0].period, 2e9, 2e9 * 5e-3);
 }
 
 static void two_periods(void **state)
@@ -206,8 +204,8 @@ static void two_periods(void **state)
     (void)state;
     count = add_periodic(times, count, 2e9, 7.3e6, 1e4);
     assert_that(find(times, count, 2e9, found), >=, 2);
-    NEAR(found[0].period, 4e6, 4e6 * 1e-3);
-    NEAR(found[1].period, 7.3e6, 7.3e6 * 2e-3);
+    assert_near(found[0].period, 4e6, 4e6 * 1e-3);
+    assert_near(found[1].period, 7.3e6, 7.3e6 * 2e-3);
 }
 
 /* What is not periodic has no period: random times, and bursts; 20 of each by ./dev statistics. */
@@ -262,8 +260,8 @@ static void plateaus(void **state)
     assert_true(found[0].first == 0 && found[0].count == 5);
     assert_true(found[1].first == 6 && found[1].count == 4);
     assert_true(found[2].first >= 13 && found[2].first <= 14 && found[2].first + found[2].count == 18);
-    NEAR(found[0].value, 1, 0.02);
-    NEAR(found[1].value, 4.02, 0.06);
+    assert_near(found[0].value, 1, 0.02);
+    assert_near(found[1].value, 4.02, 0.06);
     assert_int_equal(fv_plateaus_of(curve, 18, 0.1, found, 1), 1);
     assert_int_equal(fv_plateaus_of(curve, 2, 0.1, found, 8), 0); /* too short */
     assert_int_equal(fv_plateaus_of(curve, 0, 0.1, found, 8), 0);
@@ -298,9 +296,9 @@ static void levels(void **state)
     assert_string_equal(m.levels[1].name, "L2");
     assert_string_equal(m.levels[2].name, "DRAM");
     assert_true(m.levels[1].from_bytes == 64 << 10 && m.levels[1].to_bytes == 1 << 20);
-    NEAR(m.levels[2].value, 90, 0);
+    assert_near(m.levels[2].value, 90, 0);
     assert_int_equal(m.levels[0].above.count, 8);
-    NEAR(m.levels[0].above.most, 0.1, 1e-12);
+    assert_near(m.levels[0].above.most, 0.1, 1e-12);
     m.cache_count = 0;
     assert_null(fv_measure_level_name(&m, 4096));
     fv_measurement_release(&m);
@@ -356,8 +354,8 @@ static void shared_cache(void **state)
 
     (void)state;
     assert_int_equal(c.bytes, 8 << 20);
-    NEAR(c.cache_ns, 14, 0);
-    NEAR(c.memory_ns, 140, 0);
+    assert_near(c.cache_ns, 14, 0);
+    assert_near(c.memory_ns, 140, 0);
     assert_int_equal(shared((const double[]){ 4, 14, 15, 30, 60, 120 }, 6, 1).bytes, 8 << 20); /* no step: the middle */
     assert_int_equal(shared((const double[]){ 4, 4, 100, 110, 120 }, 5, 2).bytes, 0);          /* only its own caches */
     /* memory is not told from it */

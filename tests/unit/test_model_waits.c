@@ -303,7 +303,7 @@ static void waits_point_to_point(void **state)
     assert_near(on_rank(site("MPI_Recv"), 1)->wait_s, 0.012, 1e-12);
     assert_int_equal(site("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
     assert_int_equal(site("MPI_Get_processor_name")->wait_kind, FV_WAIT_UNKNOWN);
-    assert_false(model.efficiency.wait_kind == FV_WAIT_EXACT);
+    assert_int_not_equal(model.efficiency.wait_kind, FV_WAIT_EXACT);
 }
 
 int main(void)
