@@ -150,7 +150,9 @@ function parts(ranks, row) {
   const polled = ranks.get("polled_share", row) || 0,
     asked = ranks.get("asked_s", row) / ranks.get("app_time_s", row) || 0;
 
-  return [Math.max(compute - threads, 0), threads, Math.max(mpi - wait - asked, 0), wait + polled + asked];
+  const waits = Math.min(wait, Math.max(mpi - asked, 0));
+
+  return [Math.max(compute - threads, 0), threads, Math.max(mpi - waits - asked, 0), waits + polled + asked];
 }
 
 function legend(present) {

@@ -80,7 +80,7 @@ static const struct fv_column_def *find_column(const char *key, const struct fv_
 
 static const struct fv_finding_def *find_finding(const char *key)
 {
-    for (size_t i = 0; i < FV_FINDING_DEFS; i++)
+    for (size_t i = 0; i < fv_finding_def_count; i++)
         if (!strcmp(fv_finding_defs[i].name, key))
             return &fv_finding_defs[i];
     return NULL;

@@ -298,7 +298,7 @@ static void measure(struct fv_model *m)
         e->polled_s += r->polled_s;
         e->asked_s += fmin(r->asked_s, mpi);
         e->compute_s += fmax(r->app_time_s - mpi - r->polled_s, 0);
-        e->wait_s += r->wait_share * mpi;
+        e->wait_s += fmin(r->wait_share * mpi, fmax(mpi - r->asked_s, 0));
         kinds |= r->wait_kinds;
         own_kinds |= r->own_wait_kinds;
         e->thread_s += r->app_time_s * (r->mpi_threads > 1 ? r->mpi_threads : 1);
@@ -306,6 +306,9 @@ static void measure(struct fv_model *m)
     }
     for (size_t i = 0; i < m->function_count && m->causes.source != FV_CAUSES_TRACE; i++)
         e->long_s += m->functions[i].long_s;
+    for (size_t i = 0; i < m->function_count; i++)
+        e->unjudged_s += fv_func_asks(&m->functions[i]) ? m->functions[i].stat.sum_s : 0;
+    e->unjudged_s = fmax(e->unjudged_s - e->asked_s, 0);
     e->wait_kind = fv_wait_kind_of_all(kinds);
     e->own_wait_kind = fv_wait_kind_of_all(own_kinds);
     set_efficiencies(e, &sums);

@@ -168,6 +168,10 @@ struct fv_thread_view {
     struct fv_in_call_view in_call;
 };
 
+/* Its fv_thread_view.id. */
+struct fv_model;
+uint32_t fv_main_thread(const struct fv_model *model, uint32_t rank);
+
 #define FV_RANK_STATES(X)     \
     X(FINALIZED, "finalized") \
     X(EXITED, "exited")       \
@@ -334,11 +338,11 @@ struct fv_efficiency {
     double serialization, transfer;                     /* whose product is communication; from the trace */
     double ideal_s;                                     /* the time with instant messages; from the trace */
     double compute_s, polled_s, mpi_s, wait_s, total_s; /* sums over ranks of their app time */
-    double asked_s;                                     /* of mpi_s, in calls that poll */
-    double own_wait_s;                                  /* wait_s by the rank files alone, without an analysis */
-    double long_s;                                      /* of all functions (struct fv_func); 0: by the trace */
-    double thread_s; /* the same, each rank's as often as it has threads that call MPI */
-    double serial_s; /* longest app time of a rank: T */
+    double asked_s, unjudged_s; /* of mpi_s: in calls that poll; in other calls of such functions, all threads' */
+    double own_wait_s;          /* wait_s by the rank files alone, without an analysis */
+    double long_s;              /* of all functions (struct fv_func); 0: by the trace */
+    double thread_s;            /* the same, each rank's as often as it has threads that call MPI */
+    double serial_s;            /* longest app time of a rank: T */
     enum fv_wait_kind wait_kind, own_wait_kind;
 };
 
@@ -406,15 +410,17 @@ struct fv_region {
 };
 struct fv_region_rank {
     uint32_t site, from, rank;
-    uint64_t count;
-    double seconds;
+    uint64_t count, main_count; /* main: of them by the main thread, whose times are the rank's */
+    double seconds, main_s;
     struct fv_off_processor off;
     struct fv_region_io io;
 };
 struct fv_model;
 /* Between calls of MPI_Test and its like, with nothing done meanwhile. */
 bool fv_region_is_polling(const struct fv_model *model, const struct fv_region_rank *region);
-/* Seconds in the calls that end it: of all at that place its part. */
+/* MPI_Test, MPI_Iprobe and their like. */
+bool fv_func_asks(const struct fv_func *function);
+/* Seconds of the main thread in the calls that end it: of all at that place its part. */
 double fv_region_call_s(const struct fv_model *model, const struct fv_region_rank *region);
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
 struct fv_causes {

@@ -63,7 +63,7 @@ static struct fv_off_processor nothing_off(const struct fv_rank *r)
 
 /* No pair took longer than the rank: else it is damage. */
 static void add_pair(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
-                     uint32_t from, uint64_t count, uint64_t ticks)
+                     uint32_t from, uint64_t count, uint64_t ticks, bool is_main)
 {
     struct fv_model *m = b->model;
 
@@ -78,7 +78,9 @@ static void add_pair(struct fv_build *b, const struct fv_callers *callers, const
         .from = fv_build_caller(b, callers, part->rank, from),
         .rank = part->rank,
         .count = count,
+        .main_count = is_main ? count : 0,
         .seconds = seconds,
+        .main_s = is_main ? seconds : 0,
         .off = nothing_off(r),
     };
 }
@@ -150,6 +152,7 @@ static void read_regions(struct fv_build *b, void *state, uint32_t rank)
                      switches = fv_cursor(f->reader, FV_CHUNK_SWITCHES),
                      files = fv_cursor(f->reader, FV_CHUNK_IO_REGIONS);
     struct fv_rank *of = &b->model->ranks[rank];
+    const uint32_t main_thread = fv_main_thread(b->model, rank);
     struct fv_switch_record s;
     struct fv_io_region io;
     struct fv_region_record r;
@@ -160,11 +163,12 @@ static void read_regions(struct fv_build *b, void *state, uint32_t rank)
         memcpy(&cell, p, sizeof(cell));
         if (cell.calls > cell.from_calls)
             add_pair(b, &callers, fv_build_place(f, cells.thread, cells.index), cell.from, cell.calls - cell.from_calls,
-                     cell.before_ticks);
+                     cell.before_ticks, cells.thread == main_thread);
     }
     for (const void *p; (p = fv_cursor_next(&regions));) {
         memcpy(&r, p, sizeof(r));
-        add_pair(b, &callers, fv_build_place(f, regions.thread, r.cell), r.from, r.count, r.ticks);
+        add_pair(b, &callers, fv_build_place(f, regions.thread, r.cell), r.from, r.count, r.ticks,
+                 regions.thread == main_thread);
     }
     of->off = nothing_off(of);
     for (const void *p; (p = fv_cursor_next(&switches));) {
@@ -274,7 +278,9 @@ static void order_parts(struct fv_model *m)
             m->region_ranks[++kept] = *r;
         } else {
             last->count += r->count;
+            last->main_count += r->main_count;
             last->seconds += r->seconds;
+            last->main_s += r->main_s;
             add_off(&last->off, &r->off);
             add_io(&last->io, &r->io);
         }
@@ -366,23 +372,24 @@ static int by_longest(const void *a, const void *b)
 }
 
 #define POLLED 1000 /* calls that ask: fewer are no loop */
-#define IDLE_S 2e-6 /* between two of them nothing is done; fvmpi itself takes a part of it */
+#define IDLE_S \
+    2e-6                /* between two of them nothing is done; fvmpi itself takes a part of it. Nor does one take
+                         * longer: it may find something each time */
+#define BYTES_PER_S 1e9 /* calls that ask move data, too: at least as fast */
 
-static bool asks(const struct fv_model *m, uint32_t site)
+bool fv_func_asks(const struct fv_func *f)
 {
     static const char *const begins[] = { "MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status" };
-    const char *function = m->functions[m->sites[site].function].name;
 
     for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-        if (!strncmp(function, begins[i], strlen(begins[i])))
-            return strcmp(function, "MPI_Test_cancelled") != 0;
+        if (!strncmp(f->name, begins[i], strlen(begins[i])))
+            return strcmp(f->name, "MPI_Test_cancelled") != 0;
     return false;
 }
 
-bool fv_region_is_polling(const struct fv_model *m, const struct fv_region_rank *r)
+static bool asks(const struct fv_model *m, uint32_t site)
 {
-    return r->from != FV_NONE && r->count >= POLLED &&
-           r->seconds - fv_off_least_s(&r->off) <= IDLE_S * (double)r->count && asks(m, r->site) && asks(m, r->from);
+    return fv_func_asks(&m->functions[m->sites[site].function]);
 }
 
 double fv_region_call_s(const struct fv_model *m, const struct fv_region_rank *r)
@@ -393,9 +400,30 @@ double fv_region_call_s(const struct fv_model *m, const struct fv_region_rank *r
         if (m->site_ranks[site->first + k].rank == r->rank) {
             const struct fv_call_stat *all = &m->site_ranks[site->first + k].stat;
 
-            return all->calls ? all->sum_s * fmin((double)r->count / (double)all->calls, 1) : 0;
+            return all->calls ? all->sum_s * fmin((double)r->main_count / (double)all->calls, 1) : 0;
         }
     return 0;
+}
+
+static bool is_idle(const struct fv_model *m, const struct fv_region_rank *r)
+{
+    const double most_s = IDLE_S * (double)r->count;
+
+    return r->from != FV_NONE && r->count >= POLLED && r->seconds - fv_off_least_s(&r->off) <= most_s &&
+           asks(m, r->site) && asks(m, r->from) && fv_region_call_s(m, r) <= most_s;
+}
+
+/* With two calls in turn there is a way back, as often: else something else is done before the first one. */
+bool fv_region_is_polling(const struct fv_model *m, const struct fv_region_rank *r)
+{
+    const struct fv_region_rank wanted = { .site = r->from, .from = r->site, .rank = r->rank }, *back;
+
+    if (!is_idle(m, r))
+        return false;
+    if (r->site == r->from)
+        return true;
+    back = bsearch(&wanted, m->region_ranks, m->region_rank_count, sizeof(wanted), by_ends);
+    return back && is_idle(m, back) && back->count >= r->count / 2 && r->count >= back->count / 2;
 }
 
 void fv_build_parts(struct fv_model *m)
@@ -406,9 +434,15 @@ void fv_build_parts(struct fv_model *m)
 
         if (!fv_region_is_polling(m, r))
             continue;
-        m->ranks[r->rank].polled_s += r->seconds;
-        m->ranks[r->rank].asked_s += fv_region_call_s(m, r);
+        m->ranks[r->rank].polled_s += r->main_s;
         m->ranks[r->rank].polled_off_s += fv_off_least_s(&r->off);
+        m->ranks[r->rank].asked_s += fv_region_call_s(m, r);
+    }
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        struct fv_rank *rank = &m->ranks[m->site_ranks[i].rank];
+        const struct fv_call_stat *stat = &m->site_ranks[i].stat;
+
+        rank->asked_s = fmax(rank->asked_s - (double)(stat->bytes_sent + stat->bytes_received) / BYTES_PER_S, 0);
     }
 }
 

@@ -601,7 +601,9 @@ static const struct fv_column_def rank_columns[] = {
     { "polled_s", "polling", "s",
       "Time between calls that only ask whether something has come, with nothing done between: the rank waits.",
       FV_FIELD(struct fv_rank, polled_s), .flags = FV_ESTIMATE },
-    { "asked_s", "asking", "s", "Time in those calls, a part of mpi_time_s: the rank waits.",
+    { "asked_s", "asking", "s",
+      "Time in those calls, a part of mpi_time_s: the rank waits. The time that its bytes may take, at 1 GB/s, is not "
+      "included.",
       FV_FIELD(struct fv_rank, asked_s), .flags = FV_ESTIMATE },
     { "wait_s", "wait", "s", "Time spent waiting for other ranks, over all call sites and threads.",
       FV_FIELD(struct fv_rank, wait_time_s), .flags = FV_AS_KIND },

@@ -55,7 +55,7 @@ static void add_bank(struct fv_build *b, uint32_t rank, const struct fv_bin_bank
         }
 }
 
-static uint32_t main_thread(const struct fv_model *m, uint32_t rank)
+uint32_t fv_main_thread(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_rank *r = &m->ranks[rank];
 
@@ -82,7 +82,7 @@ static void *begin_timeline(struct fv_build *b)
 
 static void read_timeline(struct fv_build *b, void *state, uint32_t rank)
 {
-    uint32_t thread = main_thread(b->model, rank);
+    uint32_t thread = fv_main_thread(b->model, rank);
     struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_TIME_BINS);
     struct fv_bin_bank bank;
     (void)state;

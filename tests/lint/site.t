@@ -43,7 +43,7 @@ def parsed(folder):
     pages = {}
     for at, _, names in os.walk(folder):
         for name in names:
-            if name.endswith('.html') and 'examples' not in at.split(os.sep):
+            if name.endswith('.html') and 'examples' not in os.path.relpath(at, folder).split(os.sep):
                 path = os.path.join(at, name)
                 with open(path, encoding='utf-8') as f:
                     pages[os.path.relpath(path, folder)] = Links(f.read())

@@ -181,15 +181,18 @@ def draw(tour, names):
 
 
 def write_examples(tour, folder):
-    """Of each problem its report, as text and as a page. A machine that is not quiet is no reason to have none."""
+    """Of each problem its report, as text and as a page, if the machine is quiet enough to show it."""
     os.makedirs(folder, exist_ok=True)
     for name in PROBLEMS:
-        tour.record(name)
+        if not tour.record(name) and PROBLEMS[name][1] not in [f['name'] for f in tour.findings(name)]:
+            print('{}: no example: the machine disturbed all runs'.format(name))
+            continue
         page, text = (os.path.join(folder, name + ending) for ending in ('.html', '.txt'))
         report = [FVMPI, 'report', experiment(name)]
         tour.run(report + ['--html', page])
         with open(text, 'w', encoding='utf-8') as f:
-            f.write(tour.run(report + ['--width', '100']).out.replace(tour.folder + '/', ''))
+            said = tour.run(report + ['--width', '100']).out.replace(tour.folder + '/', '')
+            f.write(re.sub(r'/\S*fvmpi-test-\S*', '...', said))  # a path that was cut
 
 
 def show(names):

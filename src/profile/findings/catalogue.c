@@ -121,6 +121,8 @@ const struct fv_finding_def fv_finding_defs[] = {
     { "no_symbols", "No function names", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols,
       "problems" },
 };
+const size_t fv_finding_def_count = sizeof(fv_finding_defs) / sizeof(*fv_finding_defs);
+_Static_assert(sizeof(fv_finding_defs) / sizeof(*fv_finding_defs) <= FV_FINDING_DEFS_MOST, "no room for their names");
 
 /* Most seconds first; what has none stays in the order of the catalogue, as do equals. */
 static int by_lost(const void *a, const void *b)
@@ -176,7 +178,7 @@ void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
     *out = (struct fv_findings){ 0 };
     if (fv_model_phases(profile->model)->alone.is) /* threads that wait there do it for their turn */
         return;
-    for (size_t i = 0; i < FV_FINDING_DEFS; i++) {
+    for (size_t i = 0; i < fv_finding_def_count; i++) {
         out->current = &fv_finding_defs[i];
         out->current->find(profile, out);
     }

@@ -36,8 +36,9 @@ struct fv_finding_def {
     void (*find)(const struct fv_profile *profile, struct fv_findings *findings);
     const char *tables; /* where its numbers stand (relation.h), with blanks between them; the most important first */
 };
-#define FV_FINDING_DEFS 26
-extern const struct fv_finding_def fv_finding_defs[FV_FINDING_DEFS];
+extern const struct fv_finding_def fv_finding_defs[];
+extern const size_t fv_finding_def_count;
+#define FV_FINDING_DEFS_MOST 64 /* room for their names; catalogue.c does not compile with more */
 
 struct fv_finding {
     const struct fv_finding_def *def;

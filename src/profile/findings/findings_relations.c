@@ -7,12 +7,12 @@
 
 #include <stdio.h>
 
-static const char *names[FV_FINDING_DEFS + 1]; /* of the catalogue; NULL behind the last */
+static const char *names[FV_FINDING_DEFS_MOST + 1]; /* of the catalogue; NULL behind the last */
 
 /* The words of the column `name`, which JSON's schema lists. */
 __attribute__((constructor)) static void list_names(void)
 {
-    for (size_t i = 0; i < FV_FINDING_DEFS; i++)
+    for (size_t i = 0; i < fv_finding_def_count; i++)
         names[i] = fv_finding_defs[i].name;
 }
 

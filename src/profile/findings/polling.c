@@ -5,29 +5,43 @@
 #include "profile/places.h"
 #include "tool/words.h"
 
-/* Calls that ask, and what is between them, of all ranks. */
+/* The rank that polls longest, and where most of it is. */
 struct polling {
-    double seconds, most_s; /* most_s: of the rank with most, at one call site: */
-    uint32_t site, rank;
+    double seconds;      /* of all ranks */
+    double rank_s;       /* of this one: */
+    uint32_t rank, site; /* FV_NONE: none polls */
     uint64_t calls;
+    bool elsewhere; /* not all of it is at that site */
 };
+
+static double polls_s(const struct fv_rank *r)
+{
+    return r->polled_s + r->asked_s;
+}
 
 static struct polling find(const struct fv_model *m)
 {
     struct polling p = { .site = FV_NONE };
+    double most_s = -1;
 
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        p.seconds += polls_s(&m->ranks[i]);
+        if (polls_s(&m->ranks[i]) > p.rank_s) {
+            p.rank = i;
+            p.rank_s = polls_s(&m->ranks[i]);
+        }
+    }
     for (size_t i = 0; i < m->region_rank_count; i++) {
         const struct fv_region_rank *part = &m->region_ranks[i];
+        double s = part->main_s + fv_region_call_s(m, part);
 
-        if (!fv_region_is_polling(m, part))
+        if (part->rank != p.rank || !part->main_count || !fv_region_is_polling(m, part))
             continue;
-        double s = part->seconds + fv_region_call_s(m, part);
-        p.seconds += s;
-        if (s > p.most_s) {
-            p.most_s = s;
+        p.elsewhere |= p.site != FV_NONE && p.site != part->site;
+        p.calls += part->main_count;
+        if (s > most_s) {
+            most_s = s;
             p.site = part->site;
-            p.rank = part->rank;
-            p.calls = part->count;
         }
     }
     return p;
@@ -48,10 +62,10 @@ FV_FINDING(polling)
     finding->site = p.site;
     finding->rank = p.rank;
     fv_finding_say(f, finding,
-                   "rank %d asks %s times whether something has come, and does nothing between: it waits for %s in %s. "
-                   "%s of it are outside of MPI",
-                   m->ranks[p.rank].world_rank, fv_words_count(p.calls, calls), fv_words_seconds(p.most_s, most), where,
-                   fv_words_seconds(m->ranks[p.rank].polled_s, outside));
+                   "rank %d asks %s times whether something has come, and does nothing between: it waits for %s%s in "
+                   "%s. %s of it are outside of MPI",
+                   m->ranks[p.rank].world_rank, fv_words_count(p.calls, calls), fv_words_seconds(p.rank_s, most),
+                   p.elsewhere ? ", mostly" : "", where, fv_words_seconds(m->ranks[p.rank].polled_s, outside));
     fv_finding_next(f, finding,
                     "to see for which rank it waits, trace the program with MPI_Wait in that place; or let it "
                     "compute between these calls");

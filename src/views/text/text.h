@@ -35,6 +35,11 @@ struct fv_page fv_text_page(const struct fv_text_options *options, FILE *out);
 #define FV_TEXT_WAITING 160
 char *fv_text_waiting_part(double wait_s, double mpi_s, bool more, enum fv_wait_kind kind, const char *remark,
                            char out[FV_TEXT_WAITING]);
+/* A part of the time that is said, if it is not less. */
+#define FV_TEXT_TOLD 0.001
+/* "polling 12.3 %, ", or nothing. Returns out. */
+#define FV_TEXT_POLLING 40
+char *fv_text_polling_part(double polling_s, double total_s, char out[FV_TEXT_POLLING]);
 /* Rows of the less important tables. */
 size_t fv_text_few(const struct fv_page *page);
 /* A remark with a mark before it, "!" if it is red, else "-". */

@@ -120,16 +120,18 @@ static void put_program(const struct fv_page *p, const struct fv_model *m, uint3
 {
     const struct fv_program *g = &m->programs[program];
     struct fv_rank_list list = FV_RANK_LIST_INIT;
-    char compute[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING];
+    const double mpi_s = fmax(g->mpi_s - g->asked_s, 0);
+    char compute[FV_WORD], polling[FV_TEXT_POLLING], mpi[FV_WORD], wait[FV_TEXT_WAITING];
 
     for (size_t i = 0; i < m->rank_count; i++)
         if (m->ranks[i].program == program)
             fv_rank_list_add(&list, m->ranks[i].world_rank);
     fv_text_field(p, NAMES, "program", "%s on rank%s %s: %s", g->label, fv_words_s(g->ranks), fv_rank_list_text(&list),
                   g->command);
-    fv_text_field(p, NAMES, "", "compute %s, MPI %s, %s", fv_words_percent(g->compute_s, g->total_s, compute),
-                  fv_words_percent(g->mpi_s, g->total_s, mpi),
-                  fv_text_waiting_part(g->wait_s, g->mpi_s, false, g->wait_kind, "", wait));
+    fv_text_field(p, NAMES, "", "compute %s, %sMPI %s, %s", fv_words_percent(g->compute_s, g->total_s, compute),
+                  fv_text_polling_part(g->polled_s + g->asked_s, g->total_s, polling),
+                  fv_words_percent(mpi_s, g->total_s, mpi),
+                  fv_text_waiting_part(g->wait_s, mpi_s, false, g->wait_kind, "", wait));
 }
 
 /* One program: how it was called. Several, in one launch: each with its ranks and its times. */

@@ -106,6 +106,16 @@ char *fv_text_waiting_part(double wait_s, double mpi_s, bool more, enum fv_wait_
     return out;
 }
 
+char *fv_text_polling_part(double polling_s, double total_s, char out[FV_TEXT_POLLING])
+{
+    char part[FV_WORD];
+
+    *out = '\0';
+    if (polling_s > FV_TEXT_TOLD * total_s)
+        snprintf(out, FV_TEXT_POLLING, "polling %s, ", fv_words_percent(polling_s, total_s, part));
+    return out;
+}
+
 void fv_text_note(const struct fv_page *p, enum fv_color color, const char *format, ...)
 {
     va_list args;

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TOLD   0.001 /* of the time */
-#define LITTLE 0.5   /* of the waiting: an estimate of more makes all of it one */
+#define LITTLE 0.5 /* of the waiting: an estimate of more makes all of it one */
 
 enum { COMPUTE, FOR_THREADS, MPI, FOR_RANKS, PARTS };
 static void put_bar(const struct fv_page *p, const double parts[PARTS])
@@ -83,6 +82,12 @@ static double mpi_s(const struct fv_efficiency *e)
     return fmax(e->mpi_s - e->asked_s, 0);
 }
 
+/* There are calls of which it is not known whether they waited. */
+static bool may_be_more(const struct fv_efficiency *e)
+{
+    return e->long_s + e->unjudged_s >= FV_FINDING_WORTH * e->total_s;
+}
+
 /* ", 12.3 % transfer and overhead": what a trace does not explain as waiting. Empty: nothing is known of that. */
 static const char *transfer_part(const struct fv_model *m, char out[60])
 {
@@ -90,7 +95,7 @@ static const char *transfer_part(const struct fv_model *m, char out[60])
     char part[FV_WORD];
 
     *out = '\0';
-    if (m->causes.source == FV_CAUSES_TRACE && e->wait_kind && mpi_s(e) > 0)
+    if (m->causes.source == FV_CAUSES_TRACE && e->wait_kind && mpi_s(e) > 0 && !may_be_more(e))
         snprintf(out, 60, ", %s transfer and overhead",
                  fv_words_percent(fmax(mpi_s(e) - e->wait_s, 0), mpi_s(e), part));
     return out;
@@ -114,10 +119,9 @@ static char *waiting_part(const struct fv_model *m, char out[FV_TEXT_WAITING])
         all_s += m->ranks[i].wait_time_s;
     if (e->wait_kind != FV_WAIT_ESTIMATE || !m->causes.is_whole || !(m->causes.estimated_s > 0) ||
         m->causes.estimated_s > LITTLE * all_s)
-        return fv_text_waiting_part(e->wait_s, mpi_s(e), e->long_s >= FV_FINDING_WORTH * e->total_s, e->wait_kind, open,
-                                    out);
+        return fv_text_waiting_part(e->wait_s, mpi_s(e), may_be_more(e), e->wait_kind, open, out);
     snprintf(remark, sizeof(remark), " but for %s of it%s", fv_words_percent(m->causes.estimated_s, all_s, part), open);
-    return fv_text_waiting_part(e->wait_s, mpi_s(e), false, FV_WAIT_EXACT, remark, out);
+    return fv_text_waiting_part(e->wait_s, mpi_s(e), may_be_more(e), FV_WAIT_EXACT, remark, out);
 }
 
 /* Of main threads: neither computing nor in MPI. */
@@ -131,14 +135,12 @@ static char *parts_words(const struct fv_model *m, char *out, size_t bytes)
 {
     const struct fv_efficiency *e = &m->efficiency;
     const double threads_s = for_threads_s(m);
-    char compute[FV_WORD], threads[FV_WORD], polled[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], told[100] = "",
-                                                                                                   transfer[60];
+    char compute[FV_WORD], threads[FV_WORD], polled[FV_TEXT_POLLING], mpi[FV_WORD], wait[FV_TEXT_WAITING],
+        told[100] = "", transfer[60];
 
-    if (threads_s > TOLD * e->total_s)
+    if (threads_s > FV_TEXT_TOLD * e->total_s)
         snprintf(told, sizeof(told), "waiting for threads %s, ", fv_words_percent(threads_s, e->total_s, threads));
-    if (e->polled_s + e->asked_s > TOLD * e->total_s)
-        fv_words_add(told, sizeof(told), "polling %s, ",
-                     fv_words_percent(e->polled_s + e->asked_s, e->total_s, polled));
+    fv_words_add(told, sizeof(told), "%s", fv_text_polling_part(e->polled_s + e->asked_s, e->total_s, polled));
     snprintf(out, bytes, "compute %s, %sMPI %s, %s%s", fv_words_percent(e->compute_s - threads_s, e->total_s, compute),
              told, fv_words_percent(mpi_s(e), e->total_s, mpi), waiting_part(m, wait), transfer_part(m, transfer));
     return out;
