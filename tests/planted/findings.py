@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of this directory read of a report: its findings, and the lines that it begins with."""
+import re
+
 import harness
 from harness import FVMPI
 from report import check
@@ -10,6 +12,18 @@ FIRST = 15
 def found(run):
     """All findings but what the machine did. The runs are short, and MPI_Init is as long as it likes."""
     return [f for f in run.report().data['findings'] if f['name'] not in ('no_processor', 'noise', 'startup')]
+
+
+def truth_of(out):
+    """What a planted program says of itself: what its ranks were outside of MPI less than the longest one; the time of
+    all; of it in MPI. In C each rank says its own."""
+    line = re.search(r'^truth lost_s (\S+) total_s (\S+) mpi_s (\S+)$', out, re.M)
+    ranks = re.findall(r'^truth rank \d+ outside_s (\S+) total_s (\S+)$', out, re.M)
+    check(line or ranks, 'no truth in {!r}', out)
+    if line:
+        return [float(x) for x in line.groups()]
+    outside, total = ([float(x) for x in part] for part in zip(*ranks))
+    return [max(outside) * len(outside) - sum(outside), sum(total), sum(total) - sum(outside)]
 
 
 def first_lines(run):

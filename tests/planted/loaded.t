@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
-from findings import first_lines
+from findings import first_lines, truth_of
 from report import check, equal, plain
 
 LONG = os.environ.get('FVMPI_TEST_LONG') == '1'
@@ -176,7 +176,7 @@ OTHERS = [  # planted.c chain takes minutes there
     other('omp.c', [], ('--threads',), None, thread_imbalance=ANY),
     other('hybrid.c', [], ('--threads',), None, thread_imbalance=ANY, load_imbalance=(1, None)),
     other('polling.c', ['polls'], (), 'polling', polling=(0, None), load_imbalance=(1, 'sum|work'), own_cost=ANY),
-    other('sections.c', [], (), None),
+    other('sections.c', ['work'], (), None),
     other('threads.c', ['pool'], HOLD, 'idle_workers', idle_workers=(None, 'next_task')),
     other('threads.c', ['semaphore'], HOLD, 'idle_workers', idle_workers=(None, 'next_by_semaphore')),
     other('threads.c', ['contended'], HOLD, 'contended_lock', contended_lock=(None, 'update')),
@@ -195,9 +195,11 @@ OTHERS = [  # planted.c chain takes minutes there
 
 def judged(tap, mpi, case, hogs):
     with tap.test('{}: {}, with {} other processes'.format(mpi, case, hogs)):
-        found = sum(case.judge_any(case.run(mpi)) for _ in range(case.times))
-        print('# {}: found in {} of {}'.format(case, found, case.times))
-        check(found >= int(ENOUGH * case.times), 'found in {} of {} runs', found, case.times)
+        times, found = case.times, sum(case.judge_any(case.run(mpi)) for _ in range(case.times))
+        if found < int(ENOUGH * times):  # few runs say little
+            times, found = TIMES, found + sum(case.judge_any(case.run(mpi)) for _ in range(TIMES - times))
+        print('# {}: found in {} of {}'.format(case, found, times))
+        check(found >= int(ENOUGH * times), 'found in {} of {} runs', found, times)
 
 
 def planted(tap, mpi, case, hogs=HOGS):
@@ -213,9 +215,16 @@ def sound(tap, mpi, hogs):
         for problem in ('imbalance', 'moves', 'faults', 'snapshot') * 5 if LONG else ('imbalance',):
             case = Case('planted.c', [problem], 'none', None, ())
             run = case.run(mpi, ['sound'])
+            # On a quiet machine a rank may really be slower, by the first touch of its memory: the program says so, too.
+            lost = 0 if hogs else truth_of(run.out)[0]
             equal(
                 'findings of {}'.format(problem),
-                [(f['name'], f['text']) for f in case.names(run) if f['name'] != 'unexplained_waiting'],
+                [
+                    (f['name'], f['text'])
+                    for f in case.names(run)
+                    if f['name'] != 'unexplained_waiting'
+                    and not (f['name'] == 'load_imbalance' and f['lost_s'] < 1.1 * lost)
+                ],
                 [],
             )
 

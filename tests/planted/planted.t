@@ -16,7 +16,7 @@ sys.path.append(sys.path[0] + '/../harness')
 import harness
 import tour
 from harness import FVMPI
-from findings import FIRST, first_lines, found, is_blocked, is_disturbed
+from findings import FIRST, first_lines, found, is_blocked, is_disturbed, truth_of
 from report import check, close, equal, plain
 
 WORTH = 0.02  # of the ranks' time: findings.h
@@ -39,9 +39,7 @@ def profiled(mpi, program, arguments, options):
 
 
 def truth(run):
-    line = re.search(r'^truth lost_s (\S+) total_s (\S+) mpi_s (\S+)$', run.out, re.M)
-    check(line, 'no truth in {!r}', run.out)
-    return [float(x) for x in line.groups()]
+    return truth_of(run.out)
 
 
 def few_samples(run):
@@ -172,7 +170,7 @@ def around(tap, mpi, program):
                 not quiet,
             )
             check(quiet or 'Findings' in words or 'noisy run' in words, '{}', done.err)
-            equal('output', done.out.count('truth'), 1)
+            equal('output', done.out.count('truth'), 2)
 
 
 def snapshot(tap, mpi, program):
