@@ -68,6 +68,30 @@ bool fv_fatal_is_own(const struct fv_model *m)
     return first && !is_request(&first->signal);
 }
 
+static bool is_aborted(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].aborted)
+            return true;
+    return false;
+}
+
+/* Launchers end all ranks where one was killed: that one, which could note nothing, comes first. */
+static void add_killed(const struct fv_model *m, char *out, size_t bytes)
+{
+    struct fv_rank_list list = FV_RANK_LIST_INIT;
+    unsigned count = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].state == FV_RANK_KILLED && !m->ranks[i].signal.number) {
+            fv_rank_list_add(&list, m->ranks[i].world_rank);
+            count++;
+        }
+    if (count && !is_aborted(m))
+        fv_words_add(out, bytes, "rank%s %s %s killed without a signal that fvmpi can see, as by SIGKILL; ",
+                     fv_words_s(count), fv_rank_list_text(&list), count > 1 ? "were" : "was");
+}
+
 char *fv_fatal_words(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
@@ -78,6 +102,8 @@ char *fv_fatal_words(const struct fv_profile *v, char *out, size_t bytes)
     out[0] = '\0';
     if (!r)
         return out;
+    if (is_request(&r->signal))
+        add_killed(m, out, bytes);
     fv_words_seconds(r->signal.at_s, after);
     for (size_t i = 0; i < m->rank_count; i++)
         alike += m->ranks[i].signal.number == r->signal.number;
@@ -101,14 +127,6 @@ static bool is_programs(const struct fv_model *m)
 
     return first && fv_signal_has_place(&first->signal) &&
            !fv_module_is_fvmpi(&m->tree.modules[m->tree.nodes[first->signal.node].module]);
-}
-
-static bool is_aborted(const struct fv_model *m)
-{
-    for (size_t i = 0; i < m->rank_count; i++)
-        if (m->ranks[i].aborted)
-            return true;
-    return false;
 }
 
 /* Launchers end the other ranks where one aborts: that one comes first. */

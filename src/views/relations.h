@@ -65,5 +65,7 @@ int fv_query_print(const struct fv_query *query, const struct fv_relation *const
 
 /* What tables there are, or the columns of one of them, with their meaning. -FV_EFORMAT as above. */
 int fv_query_columns(const char *table, const struct fv_relation *const *set, const struct fv_page *page, FILE *out);
+/* Says that there is no table of the name, and which was meant. -FV_EFORMAT. */
+int fv_query_no_table(const struct fv_relation *const *set, const char *table);
 
 #endif

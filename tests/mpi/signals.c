@@ -36,6 +36,11 @@ OP terminated(void)
     pause();
 }
 
+OP killed(void)
+{
+    kill(getpid(), SIGKILL);
+}
+
 static void leave(int signal)
 {
     siglongjmp(place, signal);
@@ -96,6 +101,8 @@ int main(int argc, char **argv)
             aborts();
         else if (!strcmp(way, "terminated"))
             terminated();
+        else if (!strcmp(way, "killed"))
+            killed();
         else if (!strcmp(way, "child"))
             in_child();
         else if (!strcmp(way, "recovers") || !strcmp(way, "again"))

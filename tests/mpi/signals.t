@@ -79,6 +79,17 @@ def ends(mpi, program, options, way, name, address, function):
         check('ended by SIGTERM' in first, 'first line: {}', first)
 
 
+def killed(mpi, program):
+    """What nobody can note. The launcher's signal to the others is not what is said first."""
+    run = both(mpi, program, 'killed')
+    report = run.report()
+    equal('signal', report.rank(RANKS - 1)['signal'], None)
+    equal('state', report.rank(RANKS - 1)['state'], 'killed')
+    if any(r['signal'] for r in report.data['ranks']):
+        text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
+        check(text.startswith('Rank {} was killed without a signal that '.format(RANKS - 1)), '{}', text[:300])
+
+
 def goes_on(mpi, program, way):
     report = both(mpi, program, way).ended(0).report()
     equal('signals', [r['signal'] for r in report.data['ranks']], [None] * RANKS)
@@ -102,6 +113,7 @@ def main():
             for options in ([], ['--trace', '--sample'])[: None if str(mpi) in each else 1]
         ]
         tests += [('{}: {}'.format(mpi, way), goes_on, mpi, program, way) for way in GOES_ON]
+        tests += [('{}: killed'.format(mpi), killed, mpi, program)]
         tap.together(tests, 2)  # a launcher takes its time to end
     tap.done()
 

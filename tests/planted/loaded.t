@@ -186,7 +186,7 @@ OTHERS = [  # planted.c chain takes minutes there
     other('threads.c', ['given'], HOLD, 'load_imbalance', load_imbalance=(1, None)),
     # what sleeps for long wakes up late
     other('iterations.c', ['every'], (), None, slow_iterations=ANY, blocked_rank=ANY),
-    other('iterations.c', ['grows'], (), 'growing_iterations', growing_iterations=(None, 'norm')),
+    other('iterations.c', ['grows', 'long'], (), 'growing_iterations', growing_iterations=(None, 'norm')),
     other('iterations.c', ['moves'], (), 'moving_imbalance', moving_imbalance=(None, 'norm')),
     other('iterations.c', ['steady'], (), None),
     other('iterations.c', ['nest'], (), None, blocked_rank=ANY),

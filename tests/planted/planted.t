@@ -99,7 +99,7 @@ def imbalance(tap, mpi, name, program, arguments):
 
 def faults(tap, mpi, program):
     """What rank 1 has more is CPU time of the kernel, where no samples are."""
-    for options in ((), ('--sample=off',)):
+    for options in ((), ('--sample=off', '--counters=software')):
         with tap.test('{}: imbalance in the kernel {}'.format(mpi, ' '.join(options))):
             run = profiled(mpi, program, ['faults'], options)
             lost, total, _ = truth(run)
@@ -113,6 +113,8 @@ def faults(tap, mpi, program):
                 check(
                     'Most of the difference is in the kernel' in f['text'] or is_disturbed(run, lost), '{}', f['text']
                 )
+                if 'in the kernel' in f['text']:  # what is recorded is shown
+                    equal('next: the table', 'counter_ranks' in f['next'], '--counters=software' in options)
 
 
 def traced(tap, mpi, program):

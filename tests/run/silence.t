@@ -178,7 +178,8 @@ def partly(p):
     directory = os.path.join(harness.scratch('exp'), 'e')
     under = [harness.FVMPI, 'run', '-q', '--trace', '-o', directory, p.app, 'plain']
     yield Result(p.ranks(['-n', '1', *under, ':', '-n', '1', p.app, 'plain']), directory)
-    equal('of two', Result(None, p.two()).profile()['run']['complete'], True)
+    of_two = Result(None, p.two()).profile()
+    check(of_two['run']['complete'], 'of two: {}', [of_two['problems'], [r['state'] for r in of_two['ranks']]])
 
 
 @way('a launcher of another MPI: each rank is alone')

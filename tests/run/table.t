@@ -140,6 +140,7 @@ def main():
             refused(ring, 'callsites', *options)
         refused(ring, 'callsites_by_rank', '--rank', '2-1')
         refused(ring, 'nothing')
+        check(', did you mean callsites; ' in refused(ring, 'callsite'), 'the nearest table')
         equal('--csv -', harness.run([harness.FVMPI, 'report', ring, '--csv', '-']).rc, 2)
         check(not os.path.exists('-'), 'a directory of the name -')
     with tap.test('conditions: without a value, truths, shares'):

@@ -204,7 +204,7 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
     }
     if (fv_kernel_words(v, finding->rank, 0, kernel)) {
         fv_finding_say(f, finding, "%s%s. Most of the difference is in the kernel: %s", times, region, kernel);
-        fv_finding_next(f, finding, FV_NEXT_KERNEL);
+        fv_kernel_next(f, finding, v->model);
         return;
     }
     if (!by_samples.procedure) {

@@ -13,14 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST        0.5  /* of what the rank computes longer, or is outside of MPI: then it is the reason */
-#define SOME        0.1  /* the same, where nothing else is */
-#define OURS        0.1  /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
-#define SPREADS     3    /* standard deviations that are no chance: many functions are looked at, in many runs */
-#define MOST_OF_CPU 1.05 /* of CPU time, and so much more: clocks and counters of the kernel differ by that */
-#define CPU_ERROR_S 0.02
-#define MISSED      0.5 /* of what a rank computes: with less samples do not tell where */
-#define OFTEN       0.1 /* of a rank's time outside of MPI */
+#define MOST             0.5  /* of what the rank computes longer, or is outside of MPI: then it is the reason */
+#define SOME             0.1  /* the same, where nothing else is */
+#define OURS             0.1  /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
+#define SPREADS          3    /* standard deviations that are no chance: many functions are looked at, in many runs */
+#define MOST_OF_CPU      1.05 /* of CPU time, and so much more: clocks and counters of the kernel differ by that */
+#define CPU_ERROR_S      0.02
+#define MEASURED_ERROR_S 0.01 /* of what a rank computes, by its switches */
+#define AS_OFTEN         0.8
+#define WAKE_S           2e-4
+#define MISSED           0.5 /* of what a rank computes: with less samples do not tell where */
+#define OFTEN            0.1 /* of a rank's time outside of MPI */
 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
 #define PART        0.25
 #define LONG_STOP_S 0.1
@@ -257,6 +260,17 @@ static double woke_late_s(const struct fv_model *m, uint32_t rank)
     return late_s > 0 ? late_s : 0;
 }
 
+/* It sleeps as often as the others, and longer each time by no more than timers and hypervisors take to wake it. */
+static bool wakes_later(const struct fv_model *m, uint32_t rank, double more_s)
+{
+    const double times = (double)m->ranks[rank].off.blocked;
+    double others = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        others += i == rank ? 0 : (double)m->ranks[i].off.blocked / (double)(m->rank_count - 1);
+    return others >= AS_OFTEN * times && more_s < WAKE_S * times;
+}
+
 /* Seconds that the rank was blocked more than the mean of the others, and preempted or late to run again. False: they
  * are not known, or of a part of the switches. */
 static bool off_more(const struct fv_model *m, uint32_t rank, double *blocked, double *preempted)
@@ -271,6 +285,10 @@ static bool off_more(const struct fv_model *m, uint32_t rank, double *blocked, d
         late_s = fmin(woke_late_s(m, i), off->blocked_s);
         *blocked += weight * (off->blocked_s - late_s);
         *preempted += weight * (off->preempted_s + late_s);
+    }
+    if (*blocked > 0 && wakes_later(m, rank, *blocked)) {
+        *preempted += *blocked;
+        *blocked = 0;
     }
     return true;
 }
@@ -314,8 +332,7 @@ double fv_computing_error(const struct fv_profile *v, uint32_t rank)
     uint64_t ticks = 0;
 
     if (is_measured(v->model, rank))
-        return 0;
-
+        return MEASURED_ERROR_S;
     for (size_t i = 0; i < costs->thread_count; i++)
         ticks += costs->threads[i].rank == rank ? costs->threads[i].ticks - costs->threads[i].in_mpi : 0;
     return ticks ? samples_of(v->model, rank).cpu_s / (double)ticks * fv_cost_error(ticks) : 0;

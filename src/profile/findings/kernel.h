@@ -9,6 +9,9 @@
  * is known for it. Then "1.20 s of system time, the other 180 ms". */
 #define FV_KERNEL_WORDS 160
 bool fv_kernel_words(const struct fv_profile *profile, uint32_t rank, double longer_s, char out[FV_KERNEL_WORDS]);
-#define FV_NEXT_KERNEL "fvmpi run --counters=software counts its page faults; strace -c counts its system calls"
+/* What counts its page faults, or has counted them, and its system calls. */
+struct fv_findings;
+struct fv_finding;
+void fv_kernel_next(struct fv_findings *findings, struct fv_finding *finding, const struct fv_model *model);
 
 #endif

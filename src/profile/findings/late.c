@@ -339,7 +339,7 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
     if (g->where == FV_PLACE_COMPUTING && v->model->rank_count > 1 &&
         fv_kernel_words(v, g->most, g->most_s / (v->model->rank_count - 1), kernel)) {
         snprintf(how, bytes, "in the kernel, where rank %d spends %s", v->model->ranks[g->most].world_rank, kernel);
-        fv_finding_next(f, finding, FV_NEXT_KERNEL);
+        fv_kernel_next(f, finding, v->model);
         return true;
     }
     by_samples.procedure = procedure_of(v, g, false, &delay_s);

@@ -75,6 +75,17 @@ bool fv_ranks_crowd(const struct fv_model *m, uint32_t rank)
     return r->cpus && c.ranks > r->cpus && !are_others(r, &c);
 }
 
+/* Processes of the rank's node that used CPU time meanwhile. */
+static bool others_seen(const struct fv_model *m, const struct fv_rank *r)
+{
+    const struct fv_noise_view *n = fv_model_noise(m);
+
+    for (size_t i = 0; i < n->other_count; i++)
+        if (n->others[i].rank == FV_NONE && !strcmp(n->others[i].host, r->host))
+            return true;
+    return false;
+}
+
 /* "The ranks used only 2.44 s of the 14.0 s of CPU time that these processors have; `hog` used 9.38 s": what is
  * known. */
 static void say_others(const struct fv_model *m, const struct fv_rank *r, const struct company *c, char *why,
@@ -94,7 +105,9 @@ static void say_others(const struct fv_model *m, const struct fv_rank *r, const 
         fv_words_add(why, bytes, "; `%.60s` used %s", fv_model_noise(m)->others[culprit->by].name,
                      fv_words_seconds(culprit->by_cpu_s, by));
     else
-        fv_words_add(why, bytes, "; what ran there while they waited is not known");
+        fv_words_add(why, bytes, "%s",
+                     others_seen(m, r) ? "; no process that fvmpi could see used most of the rest"
+                                       : "; what ran there while they waited is not known");
 }
 
 /* Did a rank start what had the processor? */

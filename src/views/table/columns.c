@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `fvmpi report --columns`: the tables that there are, and what their columns mean. */
+#include "base/near.h"
 #include "views/flat.h"
 #include "views/relations.h"
 
@@ -48,6 +49,25 @@ static void list_columns(const struct fv_relation *r, const struct fv_page *page
     fv_flat_release(&flat);
 }
 
+static bool try_table(void *context, const struct fv_relation_place *place)
+{
+    const char *name = place->chain[place->depth - 1]->name;
+
+    fv_near_try(context, name, name);
+    return true;
+}
+
+int fv_query_no_table(const struct fv_relation *const *set, const char *table)
+{
+    struct fv_near near = { table, strlen(table), NULL, 0 };
+
+    fv_relations_visit(set, try_table, &near);
+    const char *meant = fv_near_item(&near, 0);
+    fv_log("report: %s: there is no such table%s%s; fvmpi report --columns lists them", table,
+           meant ? ", did you mean " : "", meant ? meant : "");
+    return -FV_EFORMAT;
+}
+
 int fv_query_columns(const char *table, const struct fv_relation *const *set, const struct fv_page *page, FILE *out)
 {
     struct fv_relation_place place;
@@ -56,8 +76,7 @@ int fv_query_columns(const char *table, const struct fv_relation *const *set, co
         fputs("Tables of fvmpi report --table NAME; --table NAME --columns lists the columns of one:\n\n", out);
         fv_relations_visit(set, list_table, (void *)(uintptr_t)page);
     } else if (!fv_relations_find(set, table, &place)) {
-        fv_log("report: %s: there is no such table; fvmpi report --columns lists them", table);
-        return -FV_EFORMAT;
+        return fv_query_no_table(set, table);
     } else {
         list_columns(place.chain[place.depth - 1], page);
     }

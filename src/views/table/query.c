@@ -294,10 +294,8 @@ static int find_functions(struct query *q)
 
 static int parse(struct query *q, const struct fv_relation *const *set)
 {
-    if (!fv_relations_find(set, q->asked->table, &q->place)) {
-        fv_log("report: %s: there is no such table; fvmpi report --columns lists them", q->asked->table);
-        return -FV_EFORMAT;
-    }
+    if (!fv_relations_find(set, q->asked->table, &q->place))
+        return fv_query_no_table(set, q->asked->table);
     fv_flat_init(&q->flat, q->place.chain[q->place.depth - 1]);
     int err = parse_columns(q);
 

@@ -144,6 +144,7 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
 {
     const struct fv_findings *f = v->findings;
     size_t shown = 0, others = f->count, room = fv_page_all(p) ? SIZE_MAX : FIRST_LINES - before - 2;
+    bool is_cut = false;
     char left[200];
 
     for (size_t i = 0; i < f->count; i++)
@@ -164,12 +165,16 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
         size_t lines = put_if_short(p, room, put_finding, v, i);
         if (shown && lines > room)
             break;
-        if (lines > room) /* the first one in any case, if without what to do next */
+        if (lines > room) { /* the first one in any case, if without what to do next */
+            is_cut = *f->items[i].next;
             lines = put_if_short(p, SIZE_MAX, put_sentence, v, i);
+        }
         room = room > lines ? room - lines : 0;
         shown++;
     }
-    fv_page_cut(p, shown, others, "finding", "");
+    fv_page_cut(p, shown, others, "finding", is_cut ? ", and what to do next" : "");
+    if (is_cut && shown == others)
+        fv_page_item(p, FV_DIM, 2, "... what to do next; %s shows it", fv_page_more(p, shown));
     put_rest_within(p, v, room + kept);
 }
 
