@@ -173,8 +173,10 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
         shown++;
     }
     fv_page_cut(p, shown, others, "finding", is_cut ? ", and what to do next" : "");
-    if (is_cut && shown == others)
+    if (is_cut && shown == others && room > 0) {
         fv_page_item(p, FV_DIM, 2, "... what to do next; %s shows it", fv_page_more(p, shown));
+        room--;
+    }
     put_rest_within(p, v, room + kept);
 }
 
