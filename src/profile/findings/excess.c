@@ -20,10 +20,10 @@
 #define MOST_OF_CPU      1.05 /* of CPU time, and so much more: clocks and counters of the kernel differ by that */
 #define CPU_ERROR_S      0.02
 #define MEASURED_ERROR_S 0.01 /* of what a rank computes, by its switches */
-#define AS_OFTEN         0.8
-#define WAKE_S           2e-4
-#define MISSED           0.5 /* of what a rank computes: with less samples do not tell where */
-#define OFTEN            0.1 /* of a rank's time outside of MPI */
+#define AS_OFTEN         0.8  /* as another rank: about */
+#define WAKE_S           2e-4 /* to wake a rank that slept */
+#define MISSED           0.5  /* of what a rank computes: with less samples do not tell where */
+#define OFTEN            0.1  /* of a rank's time outside of MPI */
 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
 #define PART        0.25
 #define LONG_STOP_S 0.1
@@ -260,15 +260,17 @@ static double woke_late_s(const struct fv_model *m, uint32_t rank)
     return late_s > 0 ? late_s : 0;
 }
 
+static double times_blocked(const struct fv_model *m, uint32_t rank)
+{
+    return (double)m->ranks[rank].off.blocked;
+}
+
 /* It sleeps as often as the others, and longer each time by no more than timers and hypervisors take to wake it. */
 static bool wakes_later(const struct fv_model *m, uint32_t rank, double more_s)
 {
-    const double times = (double)m->ranks[rank].off.blocked;
-    double others = 0;
+    const double times = times_blocked(m, rank);
 
-    for (size_t i = 0; i < m->rank_count; i++)
-        others += i == rank ? 0 : (double)m->ranks[i].off.blocked / (double)(m->rank_count - 1);
-    return others >= AS_OFTEN * times && more_s < WAKE_S * times;
+    return of_others(m, rank, times_blocked) >= AS_OFTEN * times && more_s < WAKE_S * times;
 }
 
 /* Seconds that the rank was blocked more than the mean of the others, and preempted or late to run again. False: they
