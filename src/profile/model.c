@@ -282,6 +282,11 @@ static void set_efficiencies(struct fv_efficiency *e, const struct fv_pop_sums *
     e->transfer = pop.transfer;
 }
 
+double fv_rank_wait_s(const struct fv_rank *r, double mpi_s)
+{
+    return fmin(r->wait_share * mpi_s, fmax(mpi_s - r->asked_s, 0));
+}
+
 static void measure(struct fv_model *m)
 {
     struct fv_efficiency *e = &m->efficiency;
@@ -298,7 +303,7 @@ static void measure(struct fv_model *m)
         e->polled_s += r->polled_s;
         e->asked_s += fmin(r->asked_s, mpi);
         e->compute_s += fmax(r->app_time_s - mpi - r->polled_s, 0);
-        e->wait_s += fmin(r->wait_share * mpi, fmax(mpi - r->asked_s, 0));
+        e->wait_s += fv_rank_wait_s(r, mpi);
         kinds |= r->wait_kinds;
         own_kinds |= r->own_wait_kinds;
         e->thread_s += r->app_time_s * (r->mpi_threads > 1 ? r->mpi_threads : 1);

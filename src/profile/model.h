@@ -276,6 +276,9 @@ static inline double fv_rank_compute_s(const struct fv_rank *r)
     return r->app_time_s - r->mpi_time_s - r->polled_s;
 }
 
+/* Of so many seconds in MPI, what it waited in other calls than those that poll. */
+double fv_rank_wait_s(const struct fv_rank *rank, double mpi_s);
+
 /* By itself: it was not killed, and runs no more. */
 static inline bool fv_rank_has_ended(const struct fv_rank *r)
 {

@@ -137,7 +137,7 @@ void fv_build_program_times(struct fv_model *m)
         p->polled_s += r->polled_s;
         p->asked_s += fmin(r->asked_s, mpi);
         p->compute_s += fmax(r->app_time_s - mpi - r->polled_s, 0);
-        p->wait_s += fmin(r->wait_share * mpi, fmax(mpi - r->asked_s, 0));
+        p->wait_s += fv_rank_wait_s(r, mpi);
         p->wait_kinds |= r->wait_kinds;
     }
     for (size_t i = 0; i < m->program_count; i++)
