@@ -282,11 +282,6 @@ static void set_efficiencies(struct fv_efficiency *e, const struct fv_pop_sums *
     e->transfer = pop.transfer;
 }
 
-double fv_rank_wait_s(const struct fv_rank *r, double mpi_s)
-{
-    return fmin(r->wait_share * mpi_s, fmax(mpi_s - r->asked_s, 0));
-}
-
 static void measure(struct fv_model *m)
 {
     struct fv_efficiency *e = &m->efficiency;

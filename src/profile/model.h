@@ -277,7 +277,12 @@ static inline double fv_rank_compute_s(const struct fv_rank *r)
 }
 
 /* Of so many seconds in MPI, what it waited in other calls than those that poll. */
-double fv_rank_wait_s(const struct fv_rank *rank, double mpi_s);
+static inline double fv_rank_wait_s(const struct fv_rank *r, double mpi_s)
+{
+    double waits = r->wait_share * mpi_s, apart = mpi_s > r->asked_s ? mpi_s - r->asked_s : 0;
+
+    return waits < apart ? waits : apart;
+}
 
 /* By itself: it was not killed, and runs no more. */
 static inline bool fv_rank_has_ended(const struct fv_rank *r)
