@@ -22,6 +22,7 @@ from traced_calls import CLOCKS, Calls
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
 INJECTED = 3 * 0.04  # by each case of waitstates
 SMALL = 0.6 * INJECTED  # what a rank may wait without being meant to
+FOR_ALL = ('wait_at_nxn', 'wait_at_barrier', 'wait_at_create', 'wait_at_io', 'wait_at_fence', 'early_scan')
 PROMPT = 0.002  # from the program to the trace, and back: of most calls, as each may be interrupted there
 
 
@@ -50,9 +51,11 @@ class Line:
         return found
 
     def is_in_order(self, case):
-        """The cause came last, not the rank that the line tells the waiting by."""
-        other = self.last if self.first is None else self.first
-        return all(case.calls[0, turn, self.cause][0] >= case.calls[0, turn, other][0] for turn in range(3))
+        """The cause came last, not the rank that the line tells the waiting by, nor one that others wait for as well."""
+        others = [self.last if self.first is None else self.first] + (self.waiting if self.kind in FOR_ALL else [])
+        return all(
+            case.calls[0, turn, self.cause][0] >= case.calls[0, turn, other][0] for turn in range(3) for other in others
+        )
 
     def judge(self, found, case, truth):
         """{rank: how long it waited, in each round}"""
