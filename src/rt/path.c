@@ -251,9 +251,9 @@ uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc)
         return 0;
     fv_lock(&interrupted.lock);
     const struct fv_python_walk *python = fv_python_walk(&interrupted.python, true) ? &interrupted.python : NULL;
-    const struct fv_stack_view view = { 0, thread ? thread->watched : 0, thread ? thread->watched_value : 0 };
-    fv_unwind(&interrupted.walk, (struct fv_call_place){ .return_address = (const void *)pc }, walk_limit(python),
-              &view, FV_UNWIND_ANEW);       /* the kernel reads: what is there may be anything */
+    const struct fv_stack_range all = { 0, 0, thread ? thread->watched : 0, thread ? thread->watched_value : 0 };
+    fv_unwind(&interrupted.walk, (struct fv_call_place){ .return_address = (const void *)pc }, walk_limit(python), &all,
+              FV_UNWIND_ANEW);              /* the kernel reads: what is there may be anything */
     interrupted.walk.frame[0].address += 1; /* as if it were a return address */
     if (interrupted.walk.count)
         path = intern(&interrupted.places, &interrupted.walk, python, fv_module_removals());
@@ -278,8 +278,9 @@ static void unwind_own(struct fv_thread *thread, struct fv_call_place site, bool
     walk->count = 0;
     if (limit > 1) {
         /* a coroutine's stack may end anywhere: nothing of it is read without asking the kernel */
-        const struct fv_stack_view view = { own_stack ? thread->stack_end : 0, thread->watched, thread->watched_value };
-        fv_unwind(walk, site, limit, &view, own_stack ? removals : FV_UNWIND_ANEW);
+        const struct fv_stack_range stack = { 0, own_stack ? thread->stack_end : 0, thread->watched,
+                                              thread->watched_value };
+        fv_unwind(walk, site, limit, &stack, own_stack ? removals : FV_UNWIND_ANEW);
     }
     if (!walk->count) { /* nothing to unwind by: the call site alone */
         walk->count = 1;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See unwind.h.
  *
- * libunwind takes a thousand instructions a frame, of which most look for the frame's table, or hold signals. What it
- * finds is nearly always one of two things that hold for a return address for good: the frame has a fixed size, and
- * saved the frame pointer at a fixed place, or not at all; or its frame pointer points to where it saved the caller's.
- * All else, frames of signal handlers and those without a table make the walk begin anew, by libunwind alone. So do
- * coroutines' stacks, of which nothing may be read before the kernel has said that it is there.
+ * libunwind takes thousands of instructions a frame, of which most look for the frame's table, or hold signals. What
+ * a table says is nearly always one of two things that hold for a return address for good: the frame has a fixed size,
+ * and saved the frame pointer at a fixed place, or not at all; or its frame pointer points to where it saved the
+ * caller's. That we read by ourselves (cfi.h). What is more complicated is libunwind's. Frames of signal handlers and
+ * those without a table make the walk begin anew, by libunwind alone. So do coroutines' stacks, of which nothing may be
+ * read before the kernel has said that it is there.
  *
  * Rejected: libunwind's own quick walk, unw_backtrace(), which does not say where the frames are, and keeps a cache of
  * 40 KB for each thread. */
 #define UNW_LOCAL_ONLY
 #include "rt/unwind.h"
+#include "rt/loaded_objects.h"
 #include "rt/process.h"
 #include "rt/return_address.h"
 
@@ -29,13 +31,6 @@ __attribute__((used)) static int (*const libgcc)(void) = _Unwind_Backtrace;
 #endif
 
 #define OWN_STACK 4096 /* below us, where libunwind runs; mapped, since it runs there */
-
-/* Registers, and where libunwind is; `before`: of a step in progress. */
-struct native {
-    unw_context_t context;
-    unw_cursor_t cursor;
-    bool is_there; /* at the frame that was found last */
-};
 
 /* Where a callee saved a register of this frame; 0: in none of its slots. */
 static inline uintptr_t saved_at(unw_cursor_t *cursor, int reg)
@@ -71,25 +66,20 @@ static void read_frame(unw_cursor_t *cursor, struct fv_stack_frame *f)
  * application's own use of libunwind is passed on. */
 static FV_TLS struct {
     bool on;
-    uintptr_t low;
-    struct fv_stack_view of;
+    struct fv_stack_range stack;
 } unwinding;
 static int (*libunwind_access)(unw_addr_space_t, unw_word_t, unw_word_t *, int, void *);
 
-/* Stacks have places that AddressSanitizer forbids, where a library is built with it. */
-__attribute__((no_sanitize("address"))) static int access_memory(unw_addr_space_t space, unw_word_t address,
-                                                                 unw_word_t *value, int write, void *arg)
+static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write, void *arg)
 {
+    uintptr_t word;
+
     if (!unwinding.on)
         return libunwind_access(space, address, value, write, arg);
     if (write)
         return -UNW_EINVAL;
-    if (address == unwinding.of.watched && address) {
-        *value = unwinding.of.watched_value;
-        return 0;
-    }
-    if (address >= unwinding.low && address < unwinding.of.high && unwinding.of.high - address >= sizeof(*value)) {
-        memcpy(value, (const void *)address, sizeof(*value));
+    if (fv_stack_range_read(&unwinding.stack, address, &word)) {
+        *value = word;
         return 0;
     }
     return fv_memory_peek(address, value, sizeof(*value)) ? 0 : -UNW_EINVAL;
@@ -213,64 +203,9 @@ static bool is_word(uintptr_t bytes)
     return bytes % 8 == 0 && bytes / 8 <= WORD_MOST;
 }
 
-/* What libunwind found, if it follows from the return address alone: of a frame that the frame pointer finds, ... */
-static struct rule rule_by_pointer(const struct fv_stack_frame *from, const struct fv_stack_frame *to)
-{
-    const bool is_usual = to->sp == from->frame_pointer + 2 * sizeof(uintptr_t) && to->saved_at == from->frame_pointer;
-
-    return (struct rule){ .kind = is_usual ? BY_POINTER : NO_RULE };
-}
-
-/* ... and of another one. */
-static struct rule rule_of_fixed(const struct fv_stack_frame *from, const struct fv_stack_frame *to)
-{
-    static const struct rule none = { .kind = NO_RULE };
-    const uintptr_t size = to->sp - from->sp, saved = to->sp - to->saved_at;
-
-    if (!is_word(size) || !is_word(saved) || !fv_is_return_address(to->address))
-        return none;
-    if (to->saved_at == from->saved_at && to->frame_pointer == from->frame_pointer)
-        return (struct rule){ FIXED, size, 0 };
-    return to->saved_at >= from->sp && to->saved_at < to->slot ? (struct rule){ FIXED, size, saved } : none;
-}
-
-/* Registers other than these are not known; no rule needs them. */
-static void begin_at(struct native *n, const struct fv_stack_frame *frame)
-{
-    memset(&n->context, 0, sizeof(n->context));
-    n->context.uc_mcontext.gregs[REG_RIP] = (greg_t)frame->address;
-    n->context.uc_mcontext.gregs[REG_RSP] = (greg_t)frame->sp;
-    n->context.uc_mcontext.gregs[REG_RBP] = (greg_t)frame->frame_pointer;
-    n->is_there = !unw_init_local(&n->cursor, &n->context);
-}
-
-/* Does the frame pointer find the caller? It does not where another one leads there as well: it is a register of the
- * program, and has an address in its frame by chance. */
-static bool is_found_by_pointer(struct native *n, const struct fv_stack_frame *from, const struct fv_stack_frame *to)
-{
-    struct fv_stack_frame other = *from;
-    unw_word_t ip = 0, sp = 0;
-
-    if (from->frame_pointer < from->sp || from->frame_pointer >= to->sp)
-        return false;
-    other.frame_pointer ^= 64;
-    begin_at(n, &other);
-    const bool leads = n->is_there && unw_step(&n->cursor) > 0 && !unw_get_reg(&n->cursor, UNW_REG_IP, &ip) &&
-                       !unw_get_reg(&n->cursor, UNW_REG_SP, &sp) && ip == to->address && sp == to->sp;
-
-    n->is_there = false;
-    return !leads;
-}
-
 static bool read_word(uintptr_t at, uintptr_t *out)
 {
-    unw_word_t word;
-
-    if (at % sizeof(at) || at < unwinding.low || at >= unwinding.of.high ||
-        access_memory(unw_local_addr_space, at, &word, 0, NULL))
-        return false;
-    *out = word;
-    return true;
+    return fv_stack_range_read(&unwinding.stack, at, out);
 }
 
 /* False: it does not go that way. */
@@ -290,62 +225,55 @@ static bool follow(struct rule rule, const struct fv_stack_frame *from, struct f
     return read_word(to->slot, &to->address) && (!is_saved || read_word(to->saved_at, &to->frame_pointer));
 }
 
-/* As step(); below 0: it is not known. */
-static int step_anew(struct fv_stack_walk *walk, struct native *n, uint64_t removals)
+/* What the frame's table says. An older C library tells of new objects only when it is asked. */
+static struct rule rule_of_table(struct fv_cfi_scratch *scratch, uintptr_t address)
 {
-    struct fv_stack_frame *from = &walk->frame[walk->count - 1], *to = &walk->frame[walk->count];
+    static const struct rule none = { .kind = NO_RULE };
+    const uintptr_t word = sizeof(uintptr_t);
+    struct fv_cfi_row row;
 
-    if (!n->is_there)
-        begin_at(n, from);
-    if (!n->is_there || unw_is_signal_frame(&n->cursor) > 0)
-        return -1;
-    walk->before = n->cursor;
-    const int more = unw_step(&n->cursor);
-    if (more <= 0) {
-        if (more < 0 || !has_table(&walk->before, from->address))
-            return -1;
-        remember(from->address, removals, (struct rule){ .kind = END });
-        return 0;
+    if (!fv_cfi_row_of(scratch, address - 1, &row)) {
+        fv_loaded_refresh();
+        if (!fv_cfi_row_of(scratch, address - 1, &row))
+            return none;
     }
-    read_frame(&n->cursor, to);
-    if (is_by_pointer(from, to) && !has_table(&walk->before, from->address))
-        return -1;
-    if (to->saved_at - (uintptr_t)&n->context < sizeof(n->context)) /* no callee saved it */
-        to->saved_at = from->saved_at;
-    if (unw_is_signal_frame(&n->cursor) > 0 || to->sp <= from->sp || to->slot != to->sp - sizeof(uintptr_t))
-        return -1;
-    const struct rule rule = is_found_by_pointer(n, from, to) ? rule_by_pointer(from, to) : rule_of_fixed(from, to);
-    if (rule.kind == NO_RULE)
-        return -1;
-    remember(from->address, removals, rule);
-    from->is_fixed = rule.kind == FIXED;
-    return more;
+    if (row.kind == FV_CFI_END)
+        return (struct rule){ .kind = END };
+    const uintptr_t size = (uintptr_t)row.cfa_offset, saved = (uintptr_t)-row.saved[FV_SAVED_RBP];
+
+    if (row.cfa_register == FV_REG_RBP)
+        return (struct rule){ .kind = size == 2 * word && saved == 2 * word ? BY_POINTER : NO_RULE };
+    if (row.cfa_register != FV_REG_SP || !is_word(size) || !is_word(saved) || size < word)
+        return none;
+    return !saved || (saved > word && saved <= size) ? (struct rule){ FIXED, size, saved } : none;
 }
 
-static int step_again(struct fv_stack_walk *walk, struct native *n, uint64_t removals)
+/* As step(); below 0: it is not known. */
+static int step_again(struct fv_stack_walk *walk, uint64_t removals)
 {
-    struct fv_stack_frame *from = &walk->frame[walk->count - 1];
-    const struct rule rule = recall(from->address, removals);
+    struct fv_stack_frame *from = &walk->frame[walk->count - 1], *to = &walk->frame[walk->count];
+    const struct rule known = recall(from->address, removals);
+    const bool is_new = known.kind == NO_RULE;
+    const struct rule rule = is_new ? rule_of_table(&walk->scratch, from->address) : known;
 
-    if (rule.kind == END)
-        return 0;
     if (rule.kind == NO_RULE)
-        return step_anew(walk, n, removals);
-    n->is_there = false;
+        return -1;
+    if (rule.kind != END && (!follow(rule, from, to) || (is_new && !fv_is_return_address(to->address))))
+        return -1;
+    if (is_new)
+        remember(from->address, removals, rule);
     from->is_fixed = rule.kind == FIXED;
-    return follow(rule, from, &walk->frame[walk->count]) ? 1 : -1;
+    return rule.kind != END;
 }
 
 /* False: libunwind is to walk by itself. */
-static bool walk_again(struct fv_stack_walk *walk, struct native *n, struct fv_call_place site, unsigned limit,
-                       uint64_t removals)
+static bool walk_again(struct fv_stack_walk *walk, struct fv_call_place site, unsigned limit, uint64_t removals)
 {
     const uintptr_t slot = (uintptr_t)&site.frame[1], saved_at = (uintptr_t)site.frame;
     struct fv_stack_frame *first = &walk->frame[0];
     int more = 1;
 
     *first = (struct fv_stack_frame){ .slot = slot, .sp = slot + sizeof(slot), .saved_at = saved_at };
-    n->is_there = false;
     if (!read_word(slot, &first->address) || first->address != (uintptr_t)site.return_address ||
         !read_word(saved_at, &first->frame_pointer))
         return false;
@@ -353,7 +281,7 @@ static bool walk_again(struct fv_stack_walk *walk, struct native *n, struct fv_c
         if (!walk->frame[walk->count].address)
             return true;
         walk->count++;
-        if ((more = step_again(walk, n, removals)) < 0)
+        if ((more = step_again(walk, removals)) < 0)
             return false;
     }
     walk->truncated = more > 0;
@@ -362,10 +290,9 @@ static bool walk_again(struct fv_stack_walk *walk, struct native *n, struct fv_c
     return true;
 }
 #else
-static bool walk_again(struct fv_stack_walk *walk, struct native *n, struct fv_call_place site, unsigned limit,
-                       uint64_t removals)
+static bool walk_again(struct fv_stack_walk *walk, struct fv_call_place site, unsigned limit, uint64_t removals)
 {
-    return (void)walk, (void)n, (void)site, (void)limit, (void)removals, false;
+    return (void)walk, (void)site, (void)limit, (void)removals, false;
 }
 #endif
 
@@ -397,28 +324,30 @@ static int step(struct fv_stack_walk *walk, unw_cursor_t *cursor, unw_context_t 
     return more;
 }
 
-static void walk_all(struct fv_stack_walk *walk, struct native *n, struct fv_call_place site, unsigned limit)
+static void walk_all(struct fv_stack_walk *walk, struct fv_call_place site, unsigned limit)
 {
+    unw_context_t context;
+    unw_cursor_t cursor;
     unw_word_t ip = 0;
     int more;
 
-    unw_getcontext(&n->context);
-    if (unw_init_local(&n->cursor, &n->context))
+    unw_getcontext(&context);
+    if (unw_init_local(&cursor, &context))
         return;
-    while ((more = unw_step(&n->cursor)) > 0) {
-        unw_get_reg(&n->cursor, UNW_REG_IP, &ip);
+    while ((more = unw_step(&cursor)) > 0) {
+        unw_get_reg(&cursor, UNW_REG_IP, &ip);
         if (ip == (uintptr_t)site.return_address)
             break;
     }
     if (more > 0)
-        read_frame(&n->cursor, &walk->frame[0]);
+        read_frame(&cursor, &walk->frame[0]);
     while (more > 0 && walk->count < limit) {
         if (!walk->frame[walk->count].address)
             return;
         walk->count++;
-        if (unw_is_signal_frame(&n->cursor) > 0)
+        if (unw_is_signal_frame(&cursor) > 0)
             walk->cachable = false;
-        more = step(walk, &n->cursor, &n->context);
+        more = step(walk, &cursor, &context);
     }
     walk->truncated = more > 0;
     if (more <= 0)
@@ -432,19 +361,18 @@ static void clear(struct fv_stack_walk *walk)
     walk->cachable = true;
 }
 
-void fv_unwind(struct fv_stack_walk *walk, struct fv_call_place site, unsigned limit, const struct fv_stack_view *view,
-               uint64_t removals)
+void fv_unwind(struct fv_stack_walk *walk, struct fv_call_place site, unsigned limit,
+               const struct fv_stack_range *stack, uint64_t removals)
 {
     const typeof(unwinding) before = unwinding;
-    struct native n;
 
     unwinding.on = true;
-    unwinding.low = view->high ? (uintptr_t)__builtin_frame_address(0) - OWN_STACK : 0;
-    unwinding.of = *view;
+    unwinding.stack = *stack;
+    unwinding.stack.low = stack->high ? (uintptr_t)__builtin_frame_address(0) - OWN_STACK : 0;
     clear(walk);
-    if (removals == FV_UNWIND_ANEW || !walk_again(walk, &n, site, limit, removals)) {
+    if (removals == FV_UNWIND_ANEW || !walk_again(walk, site, limit, removals)) {
         clear(walk);
-        walk_all(walk, &n, site, limit);
+        walk_all(walk, site, limit);
     }
     unwinding = before;
 }

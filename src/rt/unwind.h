@@ -5,6 +5,7 @@
 #define FV_UNWIND_H
 
 #define UNW_LOCAL_ONLY
+#include "rt/cfi.h"
 #include "rt/rt.h"
 
 #include <libunwind.h>
@@ -26,22 +27,18 @@ struct fv_stack_walk {
     bool cachable;        /* no signal handler is among them */
     unw_cursor_t before;  /* of a step in progress */
     uintptr_t guessed_at; /* where the frame pointer is saved that was followed last, without a table */
+    struct fv_cfi_scratch scratch;
     struct fv_stack_frame frame[FV_WALK_MOST + 1]; /* behind the last: its size. Last here: a short walk touches one
                                                     * page */
 };
 
-/* What may be read of the stack. */
-struct fv_stack_view {
-    uintptr_t high;                   /* up to there it is read as it is; 0: the kernel is asked for all of it */
-    uintptr_t watched, watched_value; /* as in struct fv_thread */
-};
-
 void fv_unwind_init(void); /* once, before the first walk */
 /* From the caller whose address is the site's outwards, at most `limit` frames, and one more for the size of the last.
- * removals: fv_module_removals(), if the
- * site is a call on this stack, so that frames met before may be taken; FV_UNWIND_ANEW: it need not be. */
+ * stack: from here up to `high` it is read as it is (`low` does not matter); high 0: the kernel is asked for all of it.
+ * removals: fv_module_removals(), if the site is a call on this stack, so that frames met before may be taken;
+ * FV_UNWIND_ANEW: it need not be. */
 #define FV_UNWIND_ANEW UINT64_MAX
-void fv_unwind(struct fv_stack_walk *walk, struct fv_call_place site, unsigned limit, const struct fv_stack_view *view,
-               uint64_t removals);
+void fv_unwind(struct fv_stack_walk *walk, struct fv_call_place site, unsigned limit,
+               const struct fv_stack_range *stack, uint64_t removals);
 
 #endif

@@ -11,7 +11,7 @@
 #ifndef FV_CALLS_H
 #define FV_CALLS_H
 
-#include "sampler/cfi.h"
+#include "rt/cfi.h"
 #include "sampler/perf.h"
 
 struct fv_sampler;

@@ -5,7 +5,7 @@
 #include "base/older.h"
 #include "base/sigtrap.h"
 #include "base/without.h"
-#include "sampler/cfi.h"
+#include "rt/cfi.h"
 
 #include <errno.h>
 #include <fcntl.h>

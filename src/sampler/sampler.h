@@ -21,7 +21,7 @@
 #include "rt/python.h"
 #include "rt/thread.h"
 #include "sampler/calls.h"
-#include "sampler/cfi.h"
+#include "rt/cfi.h"
 #include "sampler/perf.h"
 #include "sampler/pmu.h"
 #include "sampler/step.h"

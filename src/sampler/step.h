@@ -8,7 +8,7 @@
 #ifndef FV_STEP_H
 #define FV_STEP_H
 
-#include "sampler/cfi.h"
+#include "rt/cfi.h"
 
 #if defined(__aarch64__)
 #define FV_STEPS 1

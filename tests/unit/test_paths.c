@@ -40,10 +40,13 @@ static bool same_as_unwound(uint32_t path, void *const *expected, int count)
 
 /* Where libunwind stands in for libgcc's unwinder, on AArch64, it gives the last byte of the call, not what is behind
  * it. */
+static bool is_comparing;
 static int unwound(void **expected, int most)
 {
+    is_comparing = true;
     int saved = errno, n = backtrace(expected, most);
 
+    is_comparing = false;
     errno = saved;
 #if defined(__aarch64__)
     for (int i = 0; i < n; i++)
@@ -412,7 +415,7 @@ static void test_many_paths_evict_others(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static unsigned asked; /* libunwind's answers that search the loader's list */
+static unsigned asked, steps; /* of libunwind, by us: what searches the loader's list, and all steps */
 int unw_get_proc_info(unw_cursor_t *cursor, unw_proc_info_t *info)
 {
     int (*next)(unw_cursor_t *, unw_proc_info_t *) =
@@ -420,6 +423,14 @@ int unw_get_proc_info(unw_cursor_t *cursor, unw_proc_info_t *info)
 
     asked++;
     return next(cursor, info);
+}
+
+int unw_step(unw_cursor_t *cursor)
+{
+    int (*next)(unw_cursor_t *) = (int (*)(unw_cursor_t *))dlsym(RTLD_NEXT, NAME(unw_step));
+
+    steps += !is_comparing;
+    return next(cursor);
 }
 
 NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) static void with_frame_pointers(int depth)
@@ -431,16 +442,41 @@ NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) static void with_fra
     sink += (unsigned)depth;
 }
 
-/* Whether a frame has a table is asked once for each place in the code, however often a path is new. */
-static void test_tables_are_asked_for_once(void **state)
+static void many_depths(void)
 {
-    uint64_t misses = fv_self->record->path_misses;
-    (void)state;
-
-    asked = 0;
     for (int depth = 0; depth < 100; depth++)
         with_frame_pointers(depth);
+}
+
+static void test_usual_frames_need_no_libunwind(void **state)
+{
+    const uint64_t misses = fv_self->record->path_misses;
+    (void)state;
+
+    steps = 0;
+    many_depths();
     assert_int_equal(fv_self->record->path_misses - misses, 100);
+#if defined(__x86_64__)
+    assert_int_equal(steps, 0);
+#else
+    assert_that(steps, >, 0);
+#endif
+}
+
+/* Whether a frame has a table libunwind is asked once for each place in the code, however often a path is new. */
+static void test_tables_are_asked_for_once(void **state)
+{
+    enum { SIZE = 1 << 18 };
+    (void)state;
+
+    steps = asked = 0;
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    coroutine.uc_stack.ss_size = SIZE;
+    coroutine.uc_link = &back;
+    makecontext(&coroutine, many_depths, 0);
+    swapcontext(&back, &coroutine);
+    assert_that(steps, >, 100);
     assert_in_range(asked, 1, 100);
 }
 
@@ -458,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_coroutines_take_no_entries),
         cmocka_unit_test(test_paths_in_use_stay),
         cmocka_unit_test(test_many_paths_evict_others),
+        cmocka_unit_test(test_usual_frames_need_no_libunwind),
         cmocka_unit_test(test_tables_are_asked_for_once),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

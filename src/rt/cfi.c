@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See cfi.h. The rows of a table are run as DWARF 5, section 6.4 says, of the parts that compilers and the C
  * library's assembler code use; the encodings are those of the LSB, chapter 10.6. */
-#include "sampler/cfi.h"
+#include "rt/cfi.h"
 #include "rt/loaded_objects.h"
 
 #include <string.h>
@@ -293,7 +293,7 @@ struct machine {
     unsigned depth;
     uintptr_t location;
 };
-_Static_assert(sizeof(struct machine) <= sizeof(((struct fv_cfi_cache *)0)->scratch), "room");
+_Static_assert(sizeof(struct machine) <= sizeof(struct fv_cfi_scratch), "room");
 
 static struct bytes get_block(struct bytes *b)
 {
@@ -496,13 +496,27 @@ static void fill(struct machine *m, struct fv_cfi_row *out, uintptr_t pc)
     out->kind = simplify(&m->row, out) ? FV_CFI_SIMPLE : FV_CFI_COMPLEX;
 }
 
+bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out)
+{
+    struct machine *m = (struct machine *)scratch;
+    struct entry e;
+
+    *out = (struct fv_cfi_row){ .pc = pc };
+    if (!find_entry(pc, &e, &out->object) || e.signal_frame || !run(m, &e, pc))
+        return false;
+    if (m->row.reg[RETURN_COLUMN].kind == UNDEFINED)
+        return true;
+    out->kind = FV_CFI_SIMPLE;
+    return simplify(&m->row, out);
+}
+
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
 {
     struct fv_cfi_row *row = &cache->row[fv_mix(pc) % FV_CFI_CACHE];
     uint32_t generation = fv_loaded_generation(); /* first: what is filled in may be of a later one */
 
     if (row->pc != pc || row->generation != generation) {
-        fill((struct machine *)cache->scratch, row, pc);
+        fill((struct machine *)&cache->scratch, row, pc);
         row->generation = generation;
     }
     return row;
@@ -649,7 +663,7 @@ bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintp
     if (row->kind == FV_CFI_END)
         return false;
     if (row->kind == FV_CFI_COMPLEX)
-        return step_complex((struct machine *)cache->scratch, pc, stack, r) && is_outside(r->r[FV_REG_SP], before) &&
+        return step_complex((struct machine *)&cache->scratch, pc, stack, r) && is_outside(r->r[FV_REG_SP], before) &&
                r->r[FV_REG_PC];
     uintptr_t cfa = r->r[row->cfa_register] + (uintptr_t)(intptr_t)row->cfa_offset;
     if (!is_outside(cfa, before) ||
@@ -670,6 +684,12 @@ void fv_registers_take(struct fv_registers *r, const ucontext_t *context)
 {
     (void)context;
     memset(r, 0, sizeof(*r));
+}
+
+bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out)
+{
+    (void)scratch, (void)pc, (void)out;
+    return false;
 }
 
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames from .eh_frame, inside a signal handler: which function an address is in, where it begins, and the
+/* Frames from .eh_frame, also inside a signal handler: which function an address is in, where it begins, and the
  * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found without a
  * lock, too (rt/loaded_objects.h).
  *
@@ -18,7 +18,7 @@ enum { FV_REG_LR = 30, FV_REG_SP = 31, FV_REG_PC = 32, FV_REGS = 33, FV_SAVED = 
 #define FV_RETURN_ON_STACK 0 /* a call leaves the return address in lr */
 #define FV_CALL_BYTES      0 /* that a call pushes, and a return pops */
 #else
-enum { FV_REG_RBX = 3, FV_REG_RBP = 6, FV_REG_SP = 7, FV_REG_PC = 16, FV_REGS = 17, FV_SAVED = 6 };
+enum { FV_REG_RBX = 3, FV_REG_RBP = 6, FV_REG_SP = 7, FV_REG_PC = 16, FV_REGS = 17, FV_SAVED = 6, FV_SAVED_RBP = 1 };
 #define FV_RETURN_ON_STACK 1
 #define FV_CALL_BYTES      sizeof(uintptr_t)
 #endif
@@ -48,16 +48,24 @@ struct fv_cfi_row {
 };
 enum fv_cfi_kind { FV_CFI_END, FV_CFI_SIMPLE, FV_CFI_COMPLEX };
 
+/* Where a row is made: stacks may be small. */
+struct fv_cfi_scratch {
+    uint64_t words[40 * FV_REGS];
+};
+
 #define FV_CFI_CACHE 4096
 struct fv_cfi_cache {
     struct fv_cfi_row row[FV_CFI_CACHE];
-    uint64_t scratch[40 * FV_REGS]; /* signal stacks are small */
+    struct fv_cfi_scratch scratch;
 };
 
 /* Are there tables that can be searched this way? */
 bool fv_cfi_available(void);
 /* Of a signal handler's third argument, or of getcontext(). */
 void fv_registers_take(struct fv_registers *r, const ucontext_t *context);
+/* The row of an address but for its `begin` and `plain_entry`. False: there is none that offsets can say; END: nobody
+ * called the function. */
+bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out);
 /* The row of an address. Valid until the next call. */
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc);
 /* From a frame to its caller's, by the frame's row for `pc` (a return address less one, but of the innermost
