@@ -38,22 +38,6 @@ struct times {
     double rank_s, all_s, raw_rank_s, raw_all_s, ticks;
 };
 
-/* Threads are in order of their ranks, of which there may be many. */
-static const struct fv_cost_thread *first_thread(const struct fv_costs *costs, uint32_t rank)
-{
-    size_t first = 0, end = costs->thread_count;
-
-    while (first < end) {
-        size_t middle = (first + end) / 2;
-
-        if (costs->threads[middle].rank < rank)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return costs->threads + first;
-}
-
 /* Two ways to count samples of a rank outside of MPI: for the CPU time that they stand for, in the kernel as well; or,
  * where functions are told apart, each for its period: the kernel's part is of one function alone (page faults), and of
  * any. */
@@ -66,12 +50,14 @@ static struct by_samples samples_of(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_costs *costs = fv_model_costs(m);
     struct by_samples sum = { 0, 0, 0 };
+    /* in order of their ranks, of which there may be many */
+    const size_t first = FV_COUNT_BEFORE(i, costs->thread_count, costs->threads[i].rank < rank);
 
-    const struct fv_cost_thread *t = first_thread(costs, rank);
-
-    if (!costs->ticks || !(t < costs->threads + costs->thread_count && t->rank == rank))
+    if (!costs->ticks || first == costs->thread_count || costs->threads[first].rank != rank)
         return (struct by_samples){ NAN, NAN, NAN };
-    for (; t < costs->threads + costs->thread_count && t->rank == rank; t++) {
+    for (size_t i = first; i < costs->thread_count && costs->threads[i].rank == rank; i++) {
+        const struct fv_cost_thread *t = &costs->threads[i];
+
         sum.cpu_s += (double)(t->ticks - t->in_mpi) * t->cpu_tick_s;
         sum.period_s += (double)(t->ticks - t->in_mpi) * t->tick_s;
         sum.whole_s += (double)t->ticks * t->cpu_tick_s;
