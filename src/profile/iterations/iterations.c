@@ -121,31 +121,45 @@ static uint32_t *spread_of(const struct fv_build *b, uint32_t rank, const struct
     return spread;
 }
 
-static void add_units(struct fv_build *b, const struct sequence *s, const struct fv_unit *units, size_t count)
+static void add_unit(struct fv_build *b, const struct sequence *s, const struct fv_unit *u, uint32_t inside)
 {
     struct fv_iterations *it = fv_model_iterations(b->model);
+    const struct fv_iteration_unit made = { .site = u->call,
+                                            .node =
+                                                fv_iteration_node(b->model, b->model->sites[u->call].node, u->depth),
+                                            .inside = inside,
+                                            .ranks = 1,
+                                            .count = u->count,
+                                            .begin_s = u->begin_s,
+                                            .end_s = u->end_s,
+                                            .times = { .limit_s = NAN },
+                                            .computing_s = NAN,
+                                            .mpi_s = NAN,
+                                            .wait_s = NAN,
+                                            .cause_site = FV_NONE,
+                                            .cause_rank = FV_NONE };
+
+    FV_GROW(it->units, it->room, it->count + 1);
+    it->units[it->count] = made;
+    if (inside != FV_NONE)
+        it->units[it->count].times = times_in(s, u);
+    fv_iteration_gather_unit(it->gather, (uint32_t)it->count++, u);
+}
+
+/* Calls whose site is not known are one symbol. That is no place: its unit is left out, with all inside of it. */
+static void add_units(struct fv_build *b, const struct sequence *s, struct fv_unit *units, size_t count)
+{
+    uint32_t added[FV_UNITS_MOST];
 
     for (size_t i = 0; i < count; i++) {
-        const struct fv_unit *u = &units[i];
+        const uint32_t inside = units[i].inside == FV_NONE ? FV_NONE : added[units[i].inside];
+        const bool is_left = units[i].call >= b->model->site_count || (units[i].inside != FV_NONE && inside == FV_NONE);
 
-        FV_GROW(it->units, it->room, it->count + 1);
-        it->units[it->count++] =
-            (struct fv_iteration_unit){ .site = u->call,
-                                        .node = fv_iteration_node(b->model, b->model->sites[u->call].node, u->depth),
-                                        .inside = u->inside,
-                                        .ranks = 1,
-                                        .count = u->count,
-                                        .begin_s = u->begin_s,
-                                        .end_s = u->end_s,
-                                        .times = { .limit_s = NAN },
-                                        .computing_s = NAN,
-                                        .mpi_s = NAN,
-                                        .wait_s = NAN,
-                                        .cause_site = FV_NONE,
-                                        .cause_rank = FV_NONE };
-        if (u->inside != FV_NONE)
-            it->units[i].times = times_in(s, u);
-        fv_iteration_gather_unit(it->gather, (uint32_t)i, u);
+        added[i] = is_left ? FV_NONE : (uint32_t)fv_model_iterations(b->model)->count;
+        if (is_left)
+            fv_units_release(&units[i], 1);
+        else
+            add_unit(b, s, &units[i], inside);
     }
 }
 
