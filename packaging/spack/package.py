@@ -5,6 +5,11 @@ import os
 
 from spack.package import *
 
+try:
+    from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+except ImportError:  # Spack before 1.0 has it in spack.package
+    pass
+
 
 class Fvmpi(AutotoolsPackage):
     """fvmpi shows where an MPI program's time goes: how much of it is waiting,

@@ -72,7 +72,7 @@ void fv_local_note(int experiment, const char *directory)
 
     fv_local_note_name(name, sizeof(name), directory);
     if (readlinkat(experiment, name, text, sizeof(text)) < 0) /* one look costs a file server less than one try */
-        symlinkat(directory, experiment, name);
+        (void)!symlinkat(directory, experiment, name);
 }
 
 bool fv_local_note_host(const char *name, char out[FV_LOCAL_HOST_MAX + 1])

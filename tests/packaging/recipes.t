@@ -218,7 +218,7 @@ def phases(mpi):
 
 
 def unknown_mpi():
-    package = spack_standin.load(os.path.join(SOURCE, 'packaging', 'spack', 'package.py'))
+    package = spack_standin.load(os.path.join(SOURCE, 'packaging', 'spack', 'package.py'), of_1_0=True)
     other = spack_standin.Spec('fujitsu-mpi', '/usr', mpicc='/usr/bin/mpicc')
     try:
         package(spack_standin.Spec('fvmpi', '/usr', ['+mpi'], {'mpi': other})).configure_args()

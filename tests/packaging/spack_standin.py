@@ -82,14 +82,23 @@ def which(name):
     return path and Executable(path)
 
 
-def load(path):
-    """The package's class, of its file."""
-    module = types.ModuleType('spack.package')
+AUTOTOOLS = 'spack_repo.builtin.build_systems.autotools'
+
+
+def load(path, of_1_0=False):
+    """The package's class, of its file; since Spack 1.0 build systems have a place of their own."""
+    modules = {'spack': types.ModuleType('spack'), 'spack.package': types.ModuleType('spack.package')}
+    if of_1_0:
+        parts = AUTOTOOLS.split('.')
+        modules.update({name: types.ModuleType(name) for name in ('.'.join(parts[: i + 1]) for i in range(len(parts)))})
     for name in DIRECTIVES:
-        setattr(module, name, lambda *args, _name=name, **named: said.append((_name, args, named)))
-    for name in ('AutotoolsPackage', 'InstallError', 'Executable', 'which'):
-        setattr(module, name, globals()[name])
-    sys.modules['spack'], sys.modules['spack.package'] = types.ModuleType('spack'), module
+        setattr(modules['spack.package'], name, lambda *args, _name=name, **named: said.append((_name, args, named)))
+    for name in ('InstallError', 'Executable', 'which'):
+        setattr(modules['spack.package'], name, globals()[name])
+    modules[AUTOTOOLS if of_1_0 else 'spack.package'].AutotoolsPackage = AutotoolsPackage
+    for name in [name for name in sys.modules if name.split('.')[0] == 'spack_repo']:
+        del sys.modules[name]
+    sys.modules.update(modules)
     names = {}
     with open(path, encoding='utf-8') as f:
         exec(compile(f.read(), path, 'exec'), names)
