@@ -5,14 +5,14 @@
 
 const COMPARED = 4;
 
-/* Tables whose rows are each of a rank, with what tells apart the rows that one has. */
+/* Tables whose rows are each of a rank, but for those of many moments. */
 function distributed(tables) {
   return [...tables.values()].filter(
     table =>
       table.rows &&
       table.has("rank") &&
       numbersOf(table).length &&
-      !["findings", "sampled_instances"].includes(table.name),
+      !["findings", "sampled_instances", "timeline"].includes(table.name),
   );
 }
 
@@ -25,13 +25,31 @@ function numbersOf(table) {
   );
 }
 
-/* The column of text whose values are what the rows are of, besides their rank: function, section, lock. null: none */
-function subjectOf(table) {
-  return (
-    table.columns.find(
-      column => column.type === "text" && /^(function|procedure|section|lock|kind|metric)$/.test(column.key),
-    ) || null
-  );
+/* The columns that tell apart the rows of one rank or thread: function, then line; section, then event. The first ones
+ * that do; none: each has one row. */
+const keysByTable = new WeakMap();
+function keysOf(table) {
+  if (keysByTable.has(table)) return keysByTable.get(table);
+  const all = Array.from({ length: table.rows }, (_, row) => row),
+    keys = [];
+  const differ = columns => new Set(all.map(row => JSON.stringify(columns.map(key => table.get(key, row))))).size;
+  const own = ["rank", "thread"].filter(key => table.has(key));
+  const isName = column => column.type === "text" || /^(line|number)$/.test(column.key);
+  const isNumber = column => column.unit === "id" && (column.key !== "id" || differ(["id"]) < table.rows);
+  const others = table.columns.filter(column => !own.includes(column.key)),
+    names = [...others.filter(isName), ...others.filter(column => !isName(column) && isNumber(column))];
+  let told = differ(own);
+
+  for (const column of names) {
+    const more = differ([...own, ...keys.map(key => key.key), column.key]);
+
+    if (more > told) {
+      keys.push(column);
+      told = more;
+    }
+  }
+  keysByTable.set(table, keys);
+  return keys;
 }
 
 /* A value that ranks have: a table, what its rows are of, and a column, each to be chosen. */
@@ -40,7 +58,7 @@ class RankValue {
     this.tables = new Map(distributed(tables).map(table => [table.name, table]));
     this.table = this.tables.get(name);
     this.key = key;
-    this.of = null;
+    this.of = []; /* of each of keysOf(), what was chosen */
     this.changed = changed;
     this.settle();
   }
@@ -53,33 +71,40 @@ class RankValue {
     return this.column.title || this.column.key;
   }
 
-  subjects() {
-    const subject = subjectOf(this.table);
+  /* Rows of what was chosen by the first keys. */
+  chosen(count) {
+    const keys = keysOf(this.table).slice(0, count);
 
-    return subject
-      ? [...new Set(Array.from({ length: this.table.rows }, (_, row) => this.table.get(subject.key, row)))]
-      : [];
+    return Array.from({ length: this.table.rows }, (_, row) => row).filter(row =>
+      keys.every((key, i) => this.table.get(key.key, row) === this.of[i]),
+    );
+  }
+
+  /* What a key can be, where those before it are chosen. */
+  choices(at) {
+    const { key } = keysOf(this.table)[at];
+
+    return [...new Set(this.chosen(at).map(row => this.table.get(key, row)))];
   }
 
   /* What the table does not have is replaced. */
   settle() {
-    const numbers = numbersOf(this.table),
-      subjects = this.subjects();
+    const numbers = numbersOf(this.table);
 
     if (!numbers.includes(this.table.byKey.get(this.key)))
       this.key = (numbers.find(column => column.unit === "s") || numbers[0]).key;
-    if (!subjects.includes(this.of)) this.of = subjects.length ? subjects[0] : null;
+    keysOf(this.table).forEach((_, at) => {
+      const choices = this.choices(at);
+
+      if (!choices.includes(this.of[at])) this.of[at] = choices[0];
+    });
+    this.of.length = keysOf(this.table).length;
   }
 
   /* Rows of what was chosen, by rank. */
   rows() {
-    const subject = subjectOf(this.table),
-      all = Array.from({ length: this.table.rows }, (_, row) => row);
-
-    return all
-      .filter(
-        row => (!subject || this.table.get(subject.key, row) === this.of) && this.table.get(this.key, row) !== null,
-      )
+    return this.chosen(keysOf(this.table).length)
+      .filter(row => this.table.get(this.key, row) !== null)
       .sort(
         (a, b) =>
           this.table.get("rank", a) - this.table.get("rank", b) ||
@@ -88,8 +113,6 @@ class RankValue {
   }
 
   choosers() {
-    const subject = subjectOf(this.table),
-      subjects = this.subjects();
     const change = set => value => {
       set(value);
       this.settle();
@@ -105,18 +128,18 @@ class RankValue {
           this.table = this.tables.get(name);
         }),
       ),
-      ...(subject
-        ? [
-            chooser(
-              subject.title || subject.key,
-              subjects.map((of, i) => [String(i), of === null ? "(none)" : of.slice(0, 60)]),
-              String(subjects.indexOf(this.of)),
-              change(i => {
-                this.of = subjects[i];
-              }),
-            ),
-          ]
-        : []),
+      ...keysOf(this.table).map((key, at) => {
+        const choices = this.choices(at);
+
+        return chooser(
+          key.title || key.key,
+          choices.map((of, i) => [String(i), of === null ? "(none)" : worded(key, of).slice(0, 60)]),
+          String(choices.indexOf(this.of[at])),
+          change(i => {
+            this.of[at] = choices[i];
+          }),
+        );
+      }),
       chooser(
         "value",
         numbersOf(this.table).map(column => [column.key, column.title || column.key]),

@@ -841,6 +841,7 @@ async function pictures(page, report) {
   wrong.push(same("bar", await page.evaluate(() => selection.get("rank")), report.ranks[report.ranks.length - 1].rank));
   await page.keyboard.press("Escape");
   wrong.push(await grid(page, report));
+  wrong.push(...(await page.evaluate(severalRows)));
   await page.locator("button", { hasText: "compare with another value" }).click();
   await at("distributions", "figure").last().locator("select").last().selectOption({ index: 1 });
   wrong.push(same("compared", await at("distributions", "figure").count(), 2));
@@ -941,6 +942,21 @@ async function zoomedGrid(page) {
   await page.locator("#grid").getByRole("button", { name: "whole grid" }).click();
   await page.evaluate(() => selection.clear());
   return wrong.filter(Boolean).join("; ") || null;
+}
+
+/* In the page: tables of which the choosers of a value leave a rank, or a thread, several rows. */
+function severalRows() {
+  const { value } = [...document.querySelectorAll("*")].map(element => element.view).find(view => view?.value?.tables);
+
+  return [...value.tables.keys()].flatMap(name => {
+    const one = new RankValue(value.tables, name, null, () => {}),
+      rows = one
+        .rows()
+        .map(row => [one.table.get("rank", row), one.table.has("thread") && one.table.get("thread", row)]);
+    const count = new Set(rows.map(String)).size;
+
+    return count === rows.length ? [] : [`${name}: ${rows.length} rows of ${count} ranks or threads`];
+  });
 }
 
 /* Functions of the table of measured calls, and how many there are. */

@@ -203,7 +203,11 @@ def with_mpi(tap, mpi):
             found.outer,
         )
     with tap.test('{}: what MPI did in each instance'.format(mpi)):
-        one_by_one(report(directory)['section_instances'], merged(directory))
+        profile = report(directory)
+        one_by_one(profile['section_instances'], merged(directory))
+        threads = {(thread['rank'], thread['thread']) for thread in profile['threads']}
+        for instance in profile['section_instances']:
+            check((instance['rank'], instance['thread']) in threads, 'not a thread of its rank: {}', instance)
     with tap.test('{}: the same archive from 1 and 2 processes'.format(mpi)):
         digests = set()
         for n in ('1', '2'):

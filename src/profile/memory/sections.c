@@ -43,8 +43,8 @@ void fv_allocation_sections_read(struct fv_build *b, struct fv_allocations *out,
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        uint32_t thread = fv_build_thread(b->model, rank, c.thread);
-        if (!r.count || thread == FV_NONE || !find_section(reader, r.section, &section))
+        if (!r.count || fv_build_thread(b->model, rank, c.thread) == FV_NONE ||
+            !find_section(reader, r.section, &section))
             continue;
         snprintf(name, sizeof(name), "%.*s", (int)sizeof(section.name), section.name);
         FV_GROW(out->sections, out->section_room, out->section_count + 1);
@@ -52,7 +52,7 @@ void fv_allocation_sections_read(struct fv_build *b, struct fv_allocations *out,
             (struct fv_allocation_section){ .name = fv_arena_string(&b->model->arena, name),
                                             .number = section.number,
                                             .rank = rank,
-                                            .thread = thread,
+                                            .thread = c.thread,
                                             .r = r,
                                             .time_s = time_of(&r.sum, tick_s) };
     }

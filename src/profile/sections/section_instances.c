@@ -17,9 +17,8 @@ void fv_section_read_instances(struct fv_section_gather *g, const struct fv_buil
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&i, p, sizeof(i));
-        uint32_t thread = fv_build_thread(m, rank, c.thread);
-        if (i.section >= g->section_count || g->section[i.section] == FV_NONE || thread == FV_NONE || i.end < i.begin ||
-            i.end < f->header->forgotten_ticks)
+        if (i.section >= g->section_count || g->section[i.section] == FV_NONE ||
+            fv_build_thread(m, rank, c.thread) == FV_NONE || i.end < i.begin || i.end < f->header->forgotten_ticks)
             continue;
         const struct fv_section_view *section = &out->items[g->section[i.section]];
         FV_GROW(out->instances, out->instance_room, out->instance_count + 1);
@@ -27,7 +26,7 @@ void fv_section_read_instances(struct fv_section_gather *g, const struct fv_buil
             (struct fv_section_instance_view){ .name = section->name,
                                                .section_number = section->number,
                                                .rank = rank,
-                                               .thread = thread,
+                                               .thread = c.thread,
                                                .number = i.number,
                                                .begin_s = fv_build_time(m, rank, i.begin),
                                                .end_s = fv_build_time(m, rank, i.end),
