@@ -205,7 +205,7 @@ def with_mpi(tap, mpi):
     with tap.test('{}: what MPI did in each instance'.format(mpi)):
         profile = report(directory)
         one_by_one(profile['section_instances'], merged(directory))
-        threads = {(thread['rank'], thread['thread']) for thread in profile['threads']}
+        threads = {(rank['rank'], thread['thread']) for rank in profile['ranks'] for thread in rank['threads']}
         for instance in profile['section_instances']:
             check((instance['rank'], instance['thread']) in threads, 'not a thread of its rank: {}', instance)
     with tap.test('{}: the same archive from 1 and 2 processes'.format(mpi)):
