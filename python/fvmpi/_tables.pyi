@@ -592,7 +592,7 @@ class SampledFunctionsRow(KnownRow):
     time_share: float
     within: Optional[float]
     between: Optional[float]
-    verdict: Literal['varies', 'steady', 'too few', 'small share', 'waits', 'too short', 'by caller', 'loop at entry', 'events vary', 'rare long calls', 'single calls']
+    verdict: Literal['varies', 'steady', 'too few', 'small share', 'waits', 'too short', 'by caller', 'loop at entry', 'events vary', 'rare long calls', 'single calls', 'trend']
     varies: bool
     varies_by: Optional[Literal['within', 'between', 'both']]
     judged: bool
@@ -699,7 +699,7 @@ class SampledTotalsRow(KnownRow):
     mpi_ticks: int
     sync_ticks: int
     time_share: float
-    verdict: Literal['varies', 'steady', 'too few', 'small share', 'waits', 'too short', 'by caller', 'loop at entry', 'events vary', 'rare long calls', 'single calls']
+    verdict: Literal['varies', 'steady', 'too few', 'small share', 'waits', 'too short', 'by caller', 'loop at entry', 'events vary', 'rare long calls', 'single calls', 'trend']
     within: Optional[float]
     by_caller: Optional[float]
     between: Optional[float]

@@ -202,6 +202,26 @@ static void single_calls(void **state)
     assert_non_null(strstr(text, "single calls"));
     free(text);
 }
+/* What grows over the run is told once: nothing beside it says that the function is steady, or that none varies. */
+static void growing_calls(void **state)
+{
+    uint64_t ns[100];
+    (void)state;
+
+    for (unsigned k = 0; k < 100; k++)
+        ns[k] = 300000 + k * 2000;
+    fvr_sampler(&file[0], 0, 100, 100);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 100, 0, NULL);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 100, 0);
+    build(1);
+    char *text = shown(wide_view);
+    assert_non_null(strstr(text, "grows by 34.7 %"));
+    assert_non_null(strstr(text, " trend "));
+    assert_null(strstr(text, "steady"));
+    assert_null(strstr(text, "none varies"));
+    free(text);
+}
+
 static void few_that_take_much(void **state)
 {
     (void)state;
@@ -615,6 +635,7 @@ static const struct CMUnitTest tests[] = {
     TEST(verdicts),
     TEST(guidance),
     TEST(single_calls),
+    TEST(growing_calls),
     TEST(few_that_take_much),
     TEST(half_of_them),
     TEST(one_alone),

@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "profile/relations.h"
 #include "profile/samples/samples_relations.h"
+#include "profile/samples/samples_shape.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,18 +102,19 @@ static void get_caller(void *subject, const void *row, const struct fv_column_de
         v->text = fv_frame_label(&p->frames[caller], t->profile->symbols, t->text, sizeof(t->text));
 }
 
-#define VERDICTS(X)            \
-    X(VARIES, "varies")        \
-    X(STEADY, "steady")        \
-    X(TOO_FEW, "too few")      \
-    X(SMALL, "small share")    \
-    X(WAITS, "waits")          \
-    X(BRIEF, "too short")      \
-    X(BY_CALLER, "by caller")  \
-    X(LOOPS, "loop at entry")  \
-    X(EVENTS, "events vary")   \
-    X(RARE, "rare long calls") \
-    X(DISTURBED, "single calls")
+#define VERDICTS(X)              \
+    X(VARIES, "varies")          \
+    X(STEADY, "steady")          \
+    X(TOO_FEW, "too few")        \
+    X(SMALL, "small share")      \
+    X(WAITS, "waits")            \
+    X(BRIEF, "too short")        \
+    X(BY_CALLER, "by caller")    \
+    X(LOOPS, "loop at entry")    \
+    X(EVENTS, "events vary")     \
+    X(RARE, "rare long calls")   \
+    X(DISTURBED, "single calls") \
+    X(TREND, "trend")
 #define VERDICT(name, word) SAYS_##name,
 enum { VERDICTS(VERDICT) };
 static const char *const verdict_words[] = { VERDICTS(FV_LIST_WORD) NULL };
@@ -122,17 +124,20 @@ static void get_verdict(void *subject, const void *row, const struct fv_column_d
 
     bool differs = s->within > FV_SAMPLED_WITHIN || s->between > FV_SAMPLED_BETWEEN;
 
-    v->text = verdict_words[s->varies                                             ? SAYS_VARIES
-                            : s->loops                                            ? SAYS_LOOPS
-                            : s->rare.count                                       ? SAYS_RARE
-                            : s->event_varies                                     ? SAYS_EVENTS
-                            : s->disturbed                                        ? SAYS_DISTURBED
-                            : fv_sampled_says_brief(s)                            ? SAYS_BRIEF
-                            : !s->judged || (isnan(s->between) && s->threads > 1) ? SAYS_TOO_FEW
-                            : !differs && s->by_caller > FV_SAMPLED_WITHIN        ? SAYS_BY_CALLER
-                            : !differs                                            ? SAYS_STEADY
-                            : s->waits                                            ? SAYS_WAITS
-                                                                                  : SAYS_SMALL];
+    char trend[FV_SAMPLED_TREND_TEXT];
+
+    v->text = verdict_words[s->varies                                                                  ? SAYS_VARIES
+                            : s->loops                                                                 ? SAYS_LOOPS
+                            : s->rare.count                                                            ? SAYS_RARE
+                            : s->event_varies                                                          ? SAYS_EVENTS
+                            : s->disturbed                                                             ? SAYS_DISTURBED
+                            : fv_sampled_says_brief(s)                                                 ? SAYS_BRIEF
+                            : !s->judged || (isnan(s->between) && s->threads > 1)                      ? SAYS_TOO_FEW
+                            : !differs && s->by_caller > FV_SAMPLED_WITHIN                             ? SAYS_BY_CALLER
+                            : *fv_sampled_trend_words(fv_samples_of(subject), s, trend, sizeof(trend)) ? SAYS_TREND
+                            : !differs                                                                 ? SAYS_STEADY
+                            : s->waits                                                                 ? SAYS_WAITS
+                                                                                                       : SAYS_SMALL];
 }
 
 /* `argument`: as of metrics, and the metric. A mean of fewer than three says nothing. */
@@ -203,7 +208,8 @@ static void get_key(void *subject, const void *row, const struct fv_column_def *
 #define VERDICT_COLUMN                                                                                                 \
     {                                                                                                                  \
         "verdict", "", "",                                                                                             \
-            "varies or steady. by caller: calls differ only between callers. too short: its durations are not known. " \
+            "varies or steady. trend: calls grow or shrink over the run, and differ little else. by caller: calls "    \
+            "differ only between callers. too short: its durations are not known. "                                    \
             "events vary: counted events vary, but not the CPU time. loop at entry: a loop begins at its first "       \
             "instruction, so iterations would count as calls. rare long calls: few calls are long and have at least "  \
             "a tenth of the time. single calls: so few calls differ, and by so little time, that the machine may be "  \

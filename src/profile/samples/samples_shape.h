@@ -37,7 +37,8 @@ struct fv_trend {
 struct fv_trend fv_sampled_trend(const struct fv_samples *samples, const struct fv_sampled_function *sampled,
                                  enum fv_metric metric);
 /* A smaller one is not worth a sentence. */
-#define FV_SAMPLED_TREND 0.1
+#define FV_SAMPLED_TREND      0.1
+#define FV_SAMPLED_TREND_TEXT 120 /* bytes that its words take at most */
 /* "grows by 30 % of its mean over the run (+- 5.0 %)"; "": it does not, or nobody knows. Returns out. */
 char *fv_sampled_trend_words(const struct fv_samples *samples, const struct fv_sampled_function *sampled, char *out,
                              size_t bytes);

@@ -130,9 +130,9 @@ static void put_summary(const struct fv_page *p, const struct fv_samples *s)
 static void put_advice(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, size_t count)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
-    char name[512], percent[FV_WORD], advice[400], events[400], trend[120];
+    char name[512], percent[FV_WORD], advice[400], events[400], trend[FV_SAMPLED_TREND_TEXT];
     size_t said = 0;
-    bool judged = false, untold = false;
+    bool judged = false, untold = false, has_trend = false;
 
     for (size_t i = 0; i < count; i++) {
         judged |= s->functions[i].judged && s->functions[i].share > FV_SAMPLED_SHARE;
@@ -156,8 +156,9 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
                      fv_words_percent(one->share, 1, percent), advice, *advice && *events ? "; " : "", events,
                      *trend && (*advice || *events) ? "; " : "", trend);
         said += varies;
+        has_trend |= *trend != '\0';
     }
-    if (!said && s->function_count)
+    if (!said && !has_trend && s->function_count)
         fv_page_paragraph(
             p, FV_PLAIN, 2, "%s",
             judged   ? "of the functions with more than 10 % of the CPU time and enough instances, none varies"
