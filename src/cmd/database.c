@@ -29,7 +29,7 @@ static bool open_timeline(void *context, size_t run, struct fv_timeline_file *ou
 int fv_database_write(const struct fv_profile *profile, const char *name, const char *trace,
                       const struct fv_timeline_choice *part, const char *path)
 {
-    struct fv_sql_run run = { .name = name, .profile = (struct fv_profile *)(uintptr_t)profile };
+    struct fv_sql_run run = { .name = name, .profile = (struct fv_profile *)(uintptr_t)profile, .traced = trace };
     struct fv_sql *sql = fv_sql_open("report", &run, 1, open_timeline, (void *)(uintptr_t)trace);
     struct fv_whole_file file;
     int err = sql ? fv_output_open(&file, path, option) : -FV_ENOENT;

@@ -13,7 +13,7 @@
 struct fv_sql_run {
     const char *name;           /* in the column `run` */
     struct fv_profile *profile; /* the caller's */
-    bool traced;
+    bool traced;                /* a statement on its trace fails where that cannot be had */
     struct fv_timeline_file timeline; /* of a trace, once a statement wants it */
     bool has_timeline, was_asked;
 };

@@ -49,15 +49,21 @@ static struct fv_sql_module *module_of(sqlite3_vtab *table)
 
 /* ---- tables ---- */
 
-static void open_timelines(struct fv_sql *sql)
+/* The first run whose trace is there, and cannot be had; NULL: all can. A run without a trace has no rows. */
+static const struct fv_sql_run *open_timelines(struct fv_sql *sql)
 {
+    const struct fv_sql_run *failed = NULL;
+
     for (size_t i = 0; i < sql->run_count; i++) {
         struct fv_sql_run *run = &sql->runs[i];
 
         if (!run->was_asked && sql->open_timeline)
             run->has_timeline = sql->open_timeline(sql->context, i, &run->timeline);
         run->was_asked = true;
+        if (!failed && run->traced && !run->has_timeline)
+            failed = run;
     }
+    return failed;
 }
 
 static int connect_table(sqlite3 *db, void *context, int argc, const char *const *argv, sqlite3_vtab **out, char **why)
@@ -67,18 +73,21 @@ static int connect_table(sqlite3 *db, void *context, int argc, const char *const
     char *definition = fv_sql_definition(module->table, "x", false);
 
     module->sql->is_declaring = true;
-    const int status = fv_sqlite.declare_vtab(db, definition);
+    int status = fv_sqlite.declare_vtab(db, definition);
+    const struct fv_sql_run *failed = NULL;
     module->sql->is_declaring = false;
 
     (void)argc, (void)argv;
     free(definition);
     table->module = module;
     if (module->table->origin == FV_SQL_OF_TRACE)
-        open_timelines(module->sql);
-    if (status == SQLITE_OK)
+        failed = open_timelines(module->sql);
+    if (status == SQLITE_OK && !failed) {
         *out = &table->base;
-    else {
-        *why = fv_sqlite.mprintf("%s", fv_sqlite.errmsg(db));
+    } else {
+        *why = failed ? fv_sqlite.mprintf("the trace of %s cannot be read, as said above", failed->name)
+                      : fv_sqlite.mprintf("%s", fv_sqlite.errmsg(db));
+        status = failed ? SQLITE_ERROR : status;
         free(table);
     }
     return status;

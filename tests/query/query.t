@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shlex
+import shutil
 import sqlite3
 import sys
 import tarfile
@@ -412,6 +413,22 @@ def traces(tap, place):
         run = said(place, 'query', 'profile', 'SELECT count(*) FROM trace_calls', '--csv')
         equal('rows', run.out.split(), ['count(*)', '0'])
         check('has no trace' in run.err, '{}', run.err)
+    with tap.test('a trace that cannot be indexed has no answer'):
+        full = os.path.join(place, 'full')
+        shutil.copytree(os.path.join(place, 'mpich'), full, symlinks=True, ignore=shutil.ignore_patterns('.fvmpi-view'))
+        for name in (full + '/.fvmpi-view', place + '/no-cache'):
+            with open(name, 'w'):
+                pass
+        os.environ['XDG_CACHE_HOME'] = place + '/no-cache'
+        for command in (
+            ['query', 'full', 'SELECT count(*) FROM trace_calls', '--json'],
+            ['report', 'full', '--sqlite', 'full.db'],
+        ):
+            run = said(place, *command, rc=1)
+            equal('out', run.out, '')
+            check('the trace of full cannot be read' in run.err, '{}', run.err)
+        check(not os.path.exists(place + '/full.db'), 'a database of it')
+        del os.environ['XDG_CACHE_HOME']
     with tap.test('an archive is asked as its rank files are'):
         harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', 'mpich', '-o', 'archive'], cwd=place).ended(0)
         for statement in ('SELECT function, sum(count) FROM callsites GROUP BY 1 ORDER BY 1',

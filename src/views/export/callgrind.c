@@ -102,7 +102,8 @@ int fv_view_callgrind(const struct fv_profile *v, FILE *out)
             const struct fv_cost_procedure *callee = &c->procedures[edges[next].callee];
 
             put_procedure(out, callee, true);
-            fprintf(out, "calls=0 %u\n%u %llu\n", callee->first_line, c->procedures[i].first_line,
+            /* Samples do not count calls; of 0 calls readers take the cost for the caller's own. */
+            fprintf(out, "calls=1 %u\n%u %llu\n", callee->first_line, c->procedures[i].first_line,
                     (unsigned long long)edges[next].ns);
         }
     }
