@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 struct fv_sql_run {
-    const char *name;           /* in the column `run` */
-    struct fv_profile *profile; /* the caller's */
-    bool traced;                /* a statement on its trace fails where that cannot be had */
+    const char *name;                 /* in the column `run` */
+    struct fv_profile *profile;       /* the caller's */
+    bool traced;                      /* a statement on its trace fails where that cannot be had */
     struct fv_timeline_file timeline; /* of a trace, once a statement wants it */
     bool has_timeline, was_asked;
 };
@@ -36,7 +36,7 @@ struct fv_sql_asked {
     const struct fv_page *page;
 };
 /* Runs a statement and prints its rows. -FV_EFORMAT: the statement is wrong, or not allowed; -FV_ENOMEM: it is over a
- * limit; both it has said. -FV_EIO: errno tells. */
+ * limit; -FV_ENOENT: there is a trace that cannot be had; these it has said. -FV_EIO: errno tells. */
 int fv_sql_print(struct fv_sql *sql, const struct fv_sql_asked *asked, FILE *out);
 
 /* Writes all tables, views and what describes them to a new database at `path`; of a trace a part. Has logged when it

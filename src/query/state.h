@@ -27,6 +27,8 @@ struct fv_sql {
  * said why. */
 bool fv_sql_modules_make(struct fv_sql *sql);
 void fv_sql_modules_release(struct fv_sql *sql);
+/* The first run whose trace is there, and cannot be had; NULL: none that was asked. */
+const struct fv_sql_run *fv_sql_lost(const struct fv_sql *sql);
 
 /* From here on statements only read, within limits. */
 void fv_sql_guard(struct fv_sql *sql);

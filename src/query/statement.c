@@ -201,6 +201,12 @@ static int prepare(struct statement *s, const char *text)
 
     if (status == SQLITE_AUTH)
         return say_denied(s);
+    const struct fv_sql_run *lost = status == SQLITE_OK ? NULL : fv_sql_lost(s->sql);
+    if (lost) {
+        fv_log_code = "failed";
+        fv_log("%s: the trace of %s cannot be read, as said above", s->sql->command, lost->name);
+        return -FV_ENOENT;
+    }
     fv_log_code = "statement";
     if (status != SQLITE_OK) {
         fv_log("%s: %s; fvmpi query --tables lists tables, --columns TABLE columns", s->sql->command,

@@ -49,21 +49,24 @@ static struct fv_sql_module *module_of(sqlite3_vtab *table)
 
 /* ---- tables ---- */
 
-/* The first run whose trace is there, and cannot be had; NULL: all can. A run without a trace has no rows. */
-static const struct fv_sql_run *open_timelines(struct fv_sql *sql)
+/* A run without a trace has no rows. */
+static void open_timelines(struct fv_sql *sql)
 {
-    const struct fv_sql_run *failed = NULL;
-
     for (size_t i = 0; i < sql->run_count; i++) {
         struct fv_sql_run *run = &sql->runs[i];
 
         if (!run->was_asked && sql->open_timeline)
             run->has_timeline = sql->open_timeline(sql->context, i, &run->timeline);
         run->was_asked = true;
-        if (!failed && run->traced && !run->has_timeline)
-            failed = run;
     }
-    return failed;
+}
+
+const struct fv_sql_run *fv_sql_lost(const struct fv_sql *sql)
+{
+    for (size_t i = 0; i < sql->run_count; i++)
+        if (sql->runs[i].was_asked && sql->runs[i].traced && !sql->runs[i].has_timeline)
+            return &sql->runs[i];
+    return NULL;
 }
 
 static int connect_table(sqlite3 *db, void *context, int argc, const char *const *argv, sqlite3_vtab **out, char **why)
@@ -74,20 +77,20 @@ static int connect_table(sqlite3 *db, void *context, int argc, const char *const
 
     module->sql->is_declaring = true;
     int status = fv_sqlite.declare_vtab(db, definition);
-    const struct fv_sql_run *failed = NULL;
     module->sql->is_declaring = false;
 
     (void)argc, (void)argv;
     free(definition);
     table->module = module;
     if (module->table->origin == FV_SQL_OF_TRACE)
-        failed = open_timelines(module->sql);
-    if (status == SQLITE_OK && !failed) {
+        open_timelines(module->sql);
+    const struct fv_sql_run *lost = module->table->origin == FV_SQL_OF_TRACE ? fv_sql_lost(module->sql) : NULL;
+    if (status == SQLITE_OK && !lost) {
         *out = &table->base;
     } else {
-        *why = failed ? fv_sqlite.mprintf("the trace of %s cannot be read, as said above", failed->name)
-                      : fv_sqlite.mprintf("%s", fv_sqlite.errmsg(db));
-        status = failed ? SQLITE_ERROR : status;
+        *why = lost ? fv_sqlite.mprintf("the trace of %s cannot be read, as said above", lost->name)
+                    : fv_sqlite.mprintf("%s", fv_sqlite.errmsg(db));
+        status = lost ? SQLITE_ERROR : status;
         free(table);
     }
     return status;
