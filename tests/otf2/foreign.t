@@ -629,6 +629,9 @@ def main():
     with tap.test('communication that does not move: no progress'):
         for name in ('scorep-overlap', 'scorep-metrics'):
             check(waits(analyse(archives.anchor(name), '-q').data)['no_progress'] > 0.3, '{}', name)
+        said = report_of(archives.anchor('scorep-overlap'))
+        evidence = [f['evidence'] for f in said['findings'] if f['name'] == 'no_progress']
+        equal('also where the regions are instrumented', evidence, ['estimate'])
     with tap.test('beside the archive, unless said'):
         anchor = archives.anchor('scorep-late')
         harness.run([FVUNIFY, '-q', anchor]).ended(0)

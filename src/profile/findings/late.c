@@ -234,7 +234,6 @@ static bool say_region(const struct fv_profile *v, struct fv_findings *f, struct
         return false;
     if (r.inner != p)
         snprintf(inner, sizeof(inner), " (mostly %s%s)", r.inner->function, fv_words_brackets(r.inner->function));
-    finding->evidence = FV_EVIDENCE_EXACT;
     finding->function = p->function;
     finding->file = p->file;
     snprintf(how, bytes, "in %s%s%s%s%s, for %s of that (instrumented)", p->function, fv_words_brackets(p->function),
