@@ -244,6 +244,7 @@ static void build_regions(struct fv_import *import, struct fv_defs *own)
         const char *text = fv_import_text(import, r->name);
 
         if (mpi_name(text, name) && (r->paradigm == OTF2_PARADIGM_MPI || fv_transcript_knows(name))) {
+            import->has_mpi_regions = true;
             r->function = fv_defs_function(own, name, fv_transcript_class_of(name));
             r->neighbours = fv_call_info(name, FV_CLASS_OTHER).neighbour;
             r->calls_request = !strcmp(name, "MPI_Rput") || !strcmp(name, "MPI_Rget") ||
@@ -533,6 +534,7 @@ void fv_import_header(const struct fv_import *import, uint32_t rank, const struc
     memcpy(out->boot_id, &machine, sizeof(machine));
     copy(out->host, sizeof(out->host), host);
     copy(out->program, sizeof(out->program), fv_import_text(import, survey->program));
+    copy(out->mpi, sizeof(out->mpi), import->world || import->has_mpi_regions ? "" : "none");
     copy(out->fvmpi, sizeof(out->fvmpi), FVMPI_VERSION);
     snprintf(out->command, sizeof(out->command), "OTF2 archive %s", import->anchor);
 }

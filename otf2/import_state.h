@@ -214,6 +214,7 @@ struct fv_import {
         uint32_t recorder_count;
     } * ranks;
     uint32_t first, count; /* ranks of this process */
+    bool has_mpi_regions;  /* among its definitions */
     struct fv_import_survey *surveys;
     uint32_t any_call;         /* function that stands for a call that has no region */
     uint32_t any_files;        /* likewise, for files */

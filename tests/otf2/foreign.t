@@ -620,6 +620,12 @@ def main():
     with tap.test('threads: kinds, who waits, and for whom'):
         found = analyse(archives.anchor('scorep-omp'), '-q').data['threads']
         equal('kinds', [k['kind'] for k in found['kinds']], ['omp_lock', 'omp_barrier'])
+        said = harness.run([harness.FVMPI, 'report', archives.anchor('scorep-omp')]).ended(0).out
+        check(
+            said.startswith('elapsed') and 'waiting (exact)' not in said and 'POP metrics' not in said,
+            'MPI of a program without: {}',
+            said,
+        )
         rows = found['ranks'][0]['threads']
         check(
             rows[3]['caused_s'] == max(row['caused_s'] for row in rows), '{}', rows
