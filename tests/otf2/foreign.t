@@ -519,7 +519,7 @@ def own_threads(tap):
         harness.run([FVUNIFY, '-q', run.directory]).ended(0)
         anchor = os.path.join(run.directory, 'traces.otf2')
         (one, times), (other, again) = (waits_of(report_of(path)['locks']) for path in (run.directory, anchor))
-        check(len(one) > 20, '{}', one)
+        check(len(one) > 10, '{}', one)  # known.c waits at a dozen places; at others by chance
         alike('waits', other, one)
         alike('times', again, times)
         names = lambda data: {(w['kind'], w['function'], w['lock_name']) for w in data['threads']['waits']}
