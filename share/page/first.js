@@ -170,7 +170,9 @@ function drawEfficiency(tables) {
   place.append(
     make("h2", null, "Efficiency"),
     make("p", { class: "note" }, "POP metrics; " + 100 * limits.good + " % and more (the mark) is called acceptable"),
-    tree ? make("ul", { class: "tree" }, tree) : make("p", null, "Not known: there are no ranks with times."),
+    tree
+      ? make("ul", { class: "tree" }, tree)
+      : make("p", null, "Not known: it is of whole ranks, with the times of all their threads."),
   );
 }
 

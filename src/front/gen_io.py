@@ -100,6 +100,17 @@ class Function:
         return text + ('' if self.result == 'void' else '    return result;\n') + '}\n\n'
 
 
+def word(name):
+    """What a program calls it: the C library's headers make other names of some, for a standard or for checks."""
+    if re.fullmatch(r'__\w?xstat\w*', name):
+        return name[2:].replace('xstat', 'stat')
+    for pattern in (r'__isoc\d+_(\w+)', r'__(\w+)_chk', r'__(\w+)_2', r'_IO_(\w+)', r'__(\w+)'):
+        found = re.fullmatch(pattern, name)
+        if found:
+            return found[1]
+    return name
+
+
 def read():
     functions, layer = [], None
     with open(os.path.join(HERE, 'io.tbl'), encoding='ascii') as f:
@@ -122,8 +133,8 @@ def main():
         os.path.join(out, 'trace/io-list.h'),
         WARNING
         + ''.join(
-            'FV_IO_FUNCTION({}, {}, FV_IO_{})\n'.format(
-                f.name, 0 if f.operation == 'NONE' else 'FV_IO_OP_' + f.operation, f.layer
+            'FV_IO_FUNCTION({}, "{}", {}, FV_IO_{})\n'.format(
+                f.name, word(f.name), 0 if f.operation == 'NONE' else 'FV_IO_OP_' + f.operation, f.layer
             )
             for f in functions
         ),

@@ -31,7 +31,7 @@ static const struct {
     uint8_t operation, layer;
 } functions[] = {
     { 0, 0 },
-#define FV_IO_FUNCTION(name, operation, layer) { operation, layer },
+#define FV_IO_FUNCTION(name, word, operation, layer) { operation, layer },
 #include "trace/io-list.h"
 #undef FV_IO_FUNCTION
 };

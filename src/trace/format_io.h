@@ -38,7 +38,7 @@ enum fv_io_layer {
 #define FV_IO_OTHERS_MOST     4096
 enum fv_io_function {
     FV_IO_NO_FUNCTION,
-#define FV_IO_FUNCTION(name, operation, layer) FV_IO_FN_##name,
+#define FV_IO_FUNCTION(name, word, operation, layer) FV_IO_FN_##name,
 #include "trace/io-list.h"
 #undef FV_IO_FUNCTION
     FV_IO_FUNCTIONS /* [count] */

@@ -110,7 +110,7 @@ static const struct {
     uint8_t operation, layer;
 } io_functions[] = {
     { "?", 0, 0 },
-#define FV_IO_FUNCTION(name, operation, layer) { #name, operation, layer },
+#define FV_IO_FUNCTION(name, word, operation, layer) { word, operation, layer },
 #include "trace/io-list.h"
 #undef FV_IO_FUNCTION
 };

@@ -20,7 +20,7 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
 
     out[0] = '\0';
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus) {
-        snprintf(out, bytes, ". Most likely its own threads did it: %u threads have %u processor%s",
+        snprintf(out, bytes, ". Most likely its own threads did it: at least %u threads have %u processor%s",
                  fv_threads_at_least(m, r), r->cpus, fv_words_s(r->cpus));
         return out;
     }
