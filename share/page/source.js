@@ -30,6 +30,20 @@ function lineTimes(tables) {
   return files;
 }
 
+/* All CPU time by samples outside of MPI, and all time in MPI calls, also of what has no file here. */
+function timeOfAll(tables) {
+  const sum = (table, of) =>
+    table
+      ? Array.from({ length: table.rows }, (_, row) => of(key => table.get(key, row))).reduce((a, b) => a + b, 0)
+      : 0;
+  const computing = get =>
+    get("exclusive_ticks")
+      ? (get("exclusive_time_s") * (get("exclusive_ticks") - get("exclusive_mpi_ticks"))) / get("exclusive_ticks")
+      : 0;
+
+  return sum(tables.get("cpu_procedures"), computing) + sum(tables.get("callsites"), get => get("time_sum_s") || 0);
+}
+
 const HOT = 0.5; /* of what the costliest line of the file takes */
 const MAP_WIDTH = 18,
   MAPPED = 24; /* lines: fewer are all in sight */
@@ -42,7 +56,7 @@ class SourceView {
     this.times = lineTimes(tables);
     const weight = file =>
       [...(this.times.get(file.name) || new Map()).values()].reduce((sum, of) => sum + costOf(of), 0);
-    const all = sources.files.reduce((sum, file) => sum + weight(file), 0);
+    const all = timeOfAll(tables);
 
     this.files = sources.files.map(file => ({ ...file, weight: weight(file) })).sort((a, b) => b.weight - a.weight);
     this.choice = make(
@@ -100,8 +114,8 @@ class SourceView {
         : "") +
       (file.changed ? "The file changed after the run began: lines may be off. " : "") +
       "CPU time of the line itself and with what it calls (sampled), and time in MPI calls made there, " +
-      "over all ranks. " +
-      "Red: at least half of the costliest line. " +
+      "over all ranks; beside the file's name, both, and their part of the same of the whole run. " +
+      "Red: at least half of the costliest line of the file. " +
       "A strip beside long files has all lines that take time: a click goes there.";
     this.lines.replaceChildren(
       make(

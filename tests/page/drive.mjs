@@ -213,6 +213,13 @@ async function source(page, report) {
   wrong.push(
     same("lines", (await row.count()) >= 1, true),
     same("file", (await page.locator("#source select option:checked").innerText()).split(": ")[0].endsWith(name), true),
+    same(
+      "files have no more than all",
+      (await page.locator("#source select option").allInnerTexts())
+        .map(text => Number((/([0-9.]+) %/.exec(text) || [0, 0])[1]))
+        .reduce((a, b) => a + b, 0) <= 100.5,
+      true,
+    ),
   );
   wrong.push(
     same("line", await row.first().locator("td").nth(3).innerText(), String(line)),
