@@ -118,6 +118,7 @@ struct fv_relation {
                         * out */
     bool nullable;     /* null in JSON where nothing was recorded; a list else is empty */
     const char *recorded_by; /* what records its rows, and those of relations within; NULL: every run */
+    const char *unseen;      /* what may have been there, and makes no rows: a clause; NULL: nothing */
     /* The columns of a table of text unless others are asked for, the most important first: their flat keys,
      * with blanks between them. KEY/N may be left out on a narrow page, those of smaller N (1 to 255)
      * first. NULL: all, the last ones first. */

@@ -209,9 +209,24 @@ def targets(tap, place, event, *flags):
         equal('regions', (found.count('omp target'), found.count('omp target data')), (6, 3))
 
 
+def untold(tap, place):
+    """A loop of which libgomp hears nothing."""
+    program = os.path.join(place, 'untold')
+    with open(program + '.c', 'w') as f:
+        f.write(
+            'int main(void)\n{\n    double s = 0;\n#pragma omp parallel for reduction(+ : s)\n'
+            '    for (int i = 0; i < 1000; i++)\n        s += i;\n    return s < 0;\n}\n'
+        )
+    harness.run(['gcc', '-O1', '-fopenmp', program + '.c', '-o', program]).ended(0)
+    with tap.test('gcc: a loop with a static schedule makes no row, and why is said'):
+        said = harness.run([harness.FVMPI, 'report', recorded(program).directory, '--table', 'worksharing']).ended(0)
+        check('static schedule' in said.err, '{}', said.err)
+
+
 def main():
     tap = harness.Tap()
     place = harness.scratch('bin')
+    untold(tap, place)
     targets(tap, place, 'target')
     targets(tap, place, 'target_emi', '-DEMI')
     for compiler in UNTOLD:

@@ -554,14 +554,14 @@ static bool were_asked_for(const struct query *q, const char *by)
 static void say_missing(const struct query *q)
 {
     const struct fv_relation_place *place = &q->place;
-    const char *by = NULL;
+    const char *by = NULL, *unseen = place->depth ? place->chain[place->depth - 1]->unseen : NULL;
 
     for (size_t i = 0; i < place->depth; i++)
         by = place->chain[i]->recorded_by ? place->chain[i]->recorded_by : by;
     if (!q->any && by && were_asked_for(q, by))
         fv_log("report: %s has no rows in this run, which was recorded by %s. The program did nothing of that kind, or "
-               "a note of fvmpi report says why it is missing",
-               q->asked->table, by);
+               "a note of fvmpi report says why it is missing%s%s",
+               q->asked->table, by, unseen ? "; " : "", unseen ? unseen : "");
     else if (!q->any && by)
         fv_log("report: %s has no rows in this run; it is recorded by %s", q->asked->table, by);
     for (unsigned which = 0; q->any && which < 2; which++)
