@@ -10,7 +10,8 @@ struct surveying {
     struct fv_sink sink; /* first: a sink is one of these */
     struct fv_import_survey *out;
     struct fv_pendings receives, collectives; /* by request: the number of the beginning */
-    uint64_t *in_collective;                  /* by thread: its number; + 1 */
+    uint64_t without_end;
+    uint64_t *in_collective; /* by thread: its number; + 1 */
 };
 
 static void note(uint32_t **items, size_t *count, size_t *room, uint32_t value)
@@ -49,7 +50,9 @@ static void post(struct surveying *v, const struct fv_record *m)
 {
     struct fv_import_survey *o = v->out;
 
-    if (!fv_pendings_find(&v->receives, m->id))
+    if (fv_pendings_find(&v->receives, m->id))
+        v->without_end++; /* its number is used again */
+    else
         fv_pendings_add(&v->receives, &(struct fv_pending){ .number = m->id, .sent = o->receive_count });
     note(&o->receives, &o->receive_count, &o->receive_room, FV_NONE);
 }
@@ -131,7 +134,7 @@ void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_
     out->events = r.events;
     fv_import_rank_close(&r);
     out->is_cut = import->oddities.cut + import->oddities.missing > before;
-    FV_IMPORT_ODD(import, no_end, v.receives.count + v.collectives.count);
+    FV_IMPORT_ODD(import, no_end, v.receives.count + v.collectives.count + v.without_end);
     fv_pendings_release(&v.receives);
     fv_pendings_release(&v.collectives);
     free(v.in_collective);

@@ -76,6 +76,12 @@ OTF2_Reader *fv_otf2_open(const char *path, char *words)
         return NULL;
     }
     OTF2_Reader *reader = open_reader(path);
+    if (!reader && strstr(words, "requested file substrate")) {
+        fv_log("%s: the archive is in a container of SIONlib, which this OTF2 library cannot read; let the tool that "
+               "writes it use POSIX files",
+               path);
+        return NULL;
+    }
     if (!reader) {
         fv_log("%s: no anchor file of an OTF2 archive, or damaged (%s); name the file that ends in .otf2", path,
                *words ? words : "the library says no more");

@@ -224,7 +224,8 @@ def needed(module: str) -> Any:
     try:
         return __import__(module)
     except ImportError as why:
-        raise ImportError('{0} is not installed: {1}; pip install {0}'.format(module, why), name=module) from None
+        package = {'hatchet': 'llnl-hatchet'}.get(module, module)
+        raise ImportError('{} is not installed: {}; pip install {}'.format(module, why, package), name=module) from None
 
 
 def described(column: Column) -> str:

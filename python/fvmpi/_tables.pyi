@@ -711,6 +711,7 @@ class SampledTotalsRow(KnownRow):
     waits: bool
     advice: Optional[str]
     call_count: Optional[float]
+    call_share: Optional[float]
     long_call_count: int
     long_time_s: float
     entry_count: int

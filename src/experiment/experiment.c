@@ -353,19 +353,59 @@ static bool has_file(const char *path, const char *file)
     return found;
 }
 
+static bool has_rank_files(const char *path)
+{
+    struct fv_rank_files files;
+    bool found = !fv_rank_files_list(&files, path) && files.count;
+
+    fv_rank_files_release(&files);
+    return found;
+}
+
+/* Of a directory that `fvmpi run --stacks -o` made, or --passes: how many experiments are in it; *out: the first by
+ * name, to be freed. */
+static size_t experiments_in(const char *path, char **out)
+{
+    DIR *dir = opendir(path);
+    size_t count = 0;
+
+    *out = NULL;
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        char *name = fv_xcalloc(strlen(path) + strlen(d->d_name) + 2, 1);
+        const bool is_one = *d->d_name != '.' && sprintf(name, "%s/%s", path, d->d_name) > 0 && has_rank_files(name);
+
+        count += is_one;
+        if (is_one && (!*out || strcmp(name, *out) < 0)) {
+            char *before = *out;
+
+            *out = name;
+            name = before;
+        }
+        free(name);
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
 /* What `fvunify -o` writes is no experiment. */
 static void say_empty(const char *path)
 {
     bool analysis = has_file(path, "analysis.json");
-    char *elsewhere = fv_experiment_elsewhere(path);
+    char *elsewhere = fv_experiment_elsewhere(path), *one;
+    const size_t inside = experiments_in(path, &one);
 
     if (elsewhere)
         fv_log("%s: %s", path, elsewhere);
+    else if (inside)
+        fv_log("%s: it has %zu experiment%s inside; name %s%s", path, inside, inside == 1 ? "" : "s", one,
+               inside == 1 ? "" : ", or several of them");
     else if (analysis || has_file(path, "traces.otf2"))
         fv_log("%s: no rank files (*.fvr) in it, only what fvunify wrote; report the experiment directory%s", path,
                analysis ? ", with a copy of this analysis.json in it" : "");
     else
         fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi wrote", path);
+    free(one);
     free(elsewhere);
 }
 
@@ -412,15 +452,6 @@ static int add_directory(struct fv_experiment *e, const char *path)
     bool none = !files.count;
     fv_rank_files_release(&files);
     return err ? err : none || (e->passed_by && !e->count && !worst) ? -FV_ENOENT : e->count ? 0 : worst;
-}
-
-static bool has_rank_files(const char *path)
-{
-    struct fv_rank_files files;
-    bool found = !fv_rank_files_list(&files, path) && files.count;
-
-    fv_rank_files_release(&files);
-    return found;
 }
 
 /* Another file of an experiment, such as its archive. */

@@ -159,6 +159,14 @@ def oddities(tap, archives):
     with tap.test('what another tool does against the rules is counted and said'):
         err = analyse(archives.anchor('eztrace-late')).err
         check(re.search('[0-9]+ regions left but not entered, or never left', err), '{}', err)
+        check('10 receive or collective operations never completed' in err, '{}', err)
+    with tap.test('an archive in a container of SIONlib'):
+        anchor = shutil.copy(archives.anchor('scorep-omp'), harness.scratch('sion'))
+        with open(anchor, 'r+b') as f:
+            f.seek(28)  # how it is stored: 1 is POSIX files
+            f.write(b'\2')
+        run = harness.run([FVUNIFY, anchor, '-o', harness.scratch('none')]).ended(1)
+        check('SIONlib' in run.err and run.err.count('\n') == 1, '{}', run.err)
     with tap.test('no archive: one line'):
         path = os.path.join(harness.scratch(), 'random.otf2')
         with open(path, 'wb') as f:

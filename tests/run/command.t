@@ -299,6 +299,9 @@ for command in report stacks dump; do
     refused 2 "$command: --bogus: no such option; see" "$command: an unknown option" "$fvmpi" $command --bogus good
     refused 2 "$command: --help=no: it takes no value; see" "$command: a value too much" "$fvmpi" $command --help=no
 done
+mkdir holder && cp -r good holder/two && cp -r good holder/one
+refused 1 'holder: it has 2 experiments inside; name holder/one, or several of them' 'report of a directory of experiments' \
+    "$fvmpi" report holder
 bad_input diff "$fvmpi" diff good
 refused 2 'diff: no experiment: two experiments are needed; see fvmpi diff --help' 'diff: no argument' "$fvmpi" diff
 refused 2 'report: --top: its value is missing; see' 'report: a value too few' "$fvmpi" report good --top

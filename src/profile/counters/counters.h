@@ -132,8 +132,8 @@ void fv_counts_join(struct fv_counts *to, const struct fv_counts *from, const ui
 /* Computes sums and metrics. */
 void fv_counts_finish(struct fv_counts *view, size_t rank_count);
 void fv_counts_release(struct fv_counts *view);
-/* Is it known what became of the processor's slots, or cycles, in anything? */
-bool fv_counts_have_slots(const struct fv_counts *view);
+/* Is enough known for a sheet: what became of the processor's slots or cycles, the mix of instructions, or misses? */
+bool fv_counts_fill_sheets(const struct fv_counts *view);
 /* NULL: it is not known there. */
 const struct fv_counts_metric *fv_counts_metric_named(const struct fv_counts *view, uint32_t scope, const char *name);
 /* Of a rank or, unless that is FV_NONE, of one thread of it; NAN: not known. */

@@ -517,7 +517,12 @@ void fv_counts_set_peak(struct fv_counts *v, const char *metric, double peak)
         }
 }
 
-bool fv_counts_have_slots(const struct fv_counts *v)
+bool fv_counts_fill_sheets(const struct fv_counts *v)
 {
-    return fv_counts_metric_named(v, 0, "backend_bound") || fv_counts_metric_named(v, 0, "frontend_bound");
+    static const char *const metrics[] = { "backend_bound", "frontend_bound", "load_share", "l1d_miss_share" };
+
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
+        if (fv_counts_metric_named(v, 0, metrics[i]))
+            return true;
+    return false;
 }

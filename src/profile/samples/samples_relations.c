@@ -102,6 +102,19 @@ static void get_caller(void *subject, const void *row, const struct fv_column_de
         v->text = fv_frame_label(&p->frames[caller], t->profile->symbols, t->text, sizeof(t->text));
 }
 
+/* Of all that are known. */
+static void get_call_share(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_samples *s = fv_samples_of(subject);
+    const double calls = ((const struct fv_sampled_function *)row)->calls;
+    double all = 0;
+
+    for (size_t i = 0; i < s->function_count; i++)
+        all += s->functions[i].calls > 0 ? s->functions[i].calls : 0;
+    v->null = !(calls >= 0 && all > 0);
+    v->real = calls / all;
+}
+
 #define VERDICTS(X)              \
     X(VARIES, "varies")          \
     X(STEADY, "steady")          \
@@ -379,6 +392,8 @@ static const struct fv_column_def total_columns[] = {
         "Estimated number of calls: CPU time from clock samples over the mean CPU time of a call. If long calls are "
         "rare: from calls in short time spans, on the threads that have them. Null: too few or too short calls.",
         | FV_NULLABLE | FV_ESTIMATE),
+    { "call_share", "part of calls", "share", "call_count as a share of that of all functions.",
+      FV_GET(FV_TYPE_REAL, get_call_share), .flags = FV_NULLABLE | FV_ESTIMATE },
     OF_FUNCTION("long_call_count", "long calls", "", rare.count,
                 "Rare long calls that clock samples met: at least ten times the median of the measured calls.",
                 | FV_BLANK),
@@ -396,7 +411,7 @@ static const struct fv_relation function_totals_relation = {
     .doc = "Sampled functions (fvmpi run --sample) over all their calling contexts. Functions that vary come first, by "
            "share times variation; those that wait come last. Empty: nothing was sampled.",
     .shown = "name called_by/4 time_share verdict within by_caller/5 pooled between mean_cpu_s fast call_count/2 "
-             "long_call_count/2 mean_time_s/3 "
+             "call_share/1 long_call_count/2 mean_time_s/3 "
              "mpi_share/2 sample_count/6 window_sample_count/1 bias/1 abandoned_count/1",
     .share = "time_share",
     FV_COLUMNS(total_columns),

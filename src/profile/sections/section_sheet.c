@@ -561,7 +561,8 @@ static const struct fv_column_def columns[] = {
     MIX_CELLS(thread),
     CACHE_CELLS(thread),
     CELL(thread, balance, "load_balance", "balance", "share", 0,
-         "CPU time as a share of that of the rank's thread with most." UNLESS),
+         "CPU time as a share of that of the rank's thread with most. Threads that spin while they wait count as "
+         "busy." UNLESS),
     CELL(thread, balance, "instruction_balance", "of instructions", "share", 1,
          "Instructions as a share of those of the rank's thread with most." UNLESS),
     MARK_CELLS(thread),
@@ -579,7 +580,8 @@ static const struct fv_column_def process_columns[] = {
     MIX_CELLS(process),
     CACHE_CELLS(process),
     CELL(process, balance, "load_balance", "balance", "share", 0,
-         "Mean CPU time of its threads as a share of that of the thread with most." UNLESS),
+         "Mean CPU time of its threads as a share of that of the thread with most. Threads that spin while they wait "
+         "count as busy." UNLESS),
     CELL(process, balance, "instruction_balance", "of instructions", "share", 1,
          "Mean instructions of its threads as a share of those of the thread with most." UNLESS),
     MARK_CELLS(process),
@@ -606,10 +608,11 @@ static const void *process_row(void *subject, const void *parent, size_t i)
     return &fv_model_sections(fv_tables_model(subject))->ranks[((const struct fv_section_view *)parent)->first + i];
 }
 
+/* On a narrow page the causes of stalls, and what may be a bottleneck, stand before what divides the other parts. */
 #define SHOWN                                                                                                          \
-    "work_s/20 mispredicted_s/12 restarts_s/12 thrown_away_s/14 late_fetch_s/12 narrow_fetch_s/12 fetch_s/14 l1_s/13 " \
-    "l2_s/13 l3_s/13 dram_s/13 stores_s/13 memory_s/16 core_s/16 backend_s/14 untold_s/18 kernel_s/17 off_cpu_s/18 "   \
-    "ipc/10 l1_busy/9 l2_busy/9 memory_busy/8 mark/3"
+    "work_s/20 mispredicted_s/11 restarts_s/11 thrown_away_s/13 late_fetch_s/11 narrow_fetch_s/11 fetch_s/13 l1_s/15 " \
+    "l2_s/15 l3_s/15 dram_s/15 stores_s/14 memory_s/16 core_s/16 backend_s/13 untold_s/18 kernel_s/17 off_cpu_s/18 "   \
+    "ipc/12 memory_busy/8 mark/19 load_share/7 store_share/7 branch_share/7 fp_share/6 rest_share/6 l1d_miss_share/4"
 
 const struct fv_relation fv_section_sheet_relation = {
     .name = "section_sheet",

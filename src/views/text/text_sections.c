@@ -160,8 +160,9 @@ static void put_processes(const struct fv_page *p, const struct fv_profile *v, c
             fv_sheet_add(&t.sheet, &s->items[i], r, FV_PLAIN);
         }
     if (t.sheet.table.rows)
-        fv_page_heading(p, "Sheets of sections by process",
-                        "the time of all threads of each process, by cause of stall, in seconds that add up");
+        fv_page_heading(
+            p, "Sheets of sections by process",
+            "the time of all threads of each process, by cause of stall, in seconds that add up, as far as counted");
     fv_text_table_end(&t, "process", " of sections");
 }
 
@@ -171,7 +172,7 @@ static void put_sheets(const struct fv_page *p, const struct fv_profile *v, cons
     const struct fv_sections_view *s = fv_model_sections(v->model);
     struct fv_text_table t;
 
-    if (!fv_counts_have_slots(fv_model_counts(v->model)))
+    if (!fv_counts_fill_sheets(fv_model_counts(v->model)))
         return;
     put_processes(p, v, in_table);
     fv_text_table_begin(&t, p, v, "section_sheet");
@@ -185,8 +186,8 @@ static void put_sheets(const struct fv_page *p, const struct fv_profile *v, cons
         }
     if (t.sheet.table.rows)
         fv_page_heading(p, "Sheets of sections",
-                        "where the time of each thread went, in seconds that add up to its time, and how busy caches "
-                        "were, of the rank that was longest in the section");
+                        "of the rank that was longest in the section: where the time of each thread went, in seconds "
+                        "that add up; and the mix of instructions, as far as counted");
     fv_text_table_end(&t, "thread", " of sections");
 }
 
