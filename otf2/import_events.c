@@ -39,6 +39,18 @@ EVENT(unknown)
     return OTF2_CALLBACK_SUCCESS;
 }
 
+#define PARAMETER(kind, type)                                                    \
+    EVENT(parameter_##kind, OTF2_ParameterRef parameter, type value)             \
+    {                                                                            \
+        (void)time, (void)parameter, (void)value;                                \
+        UNUSED;                                                                  \
+        FV_IMPORT_ODD(((struct fv_import_stream *)data)->import, parameters, 1); \
+        return OTF2_CALLBACK_SUCCESS;                                            \
+    }
+PARAMETER(string, OTF2_StringRef)
+PARAMETER(int, int64_t)
+PARAMETER(unsigned, uint64_t)
+
 /* Our own archives say the call path so; 0: none, else the calling context + 1. */
 static uint64_t path_in(const struct fv_import *import, const OTF2_AttributeList *attributes)
 {
@@ -548,6 +560,9 @@ static OTF2_EvtReaderCallbacks *new_callbacks(void)
     OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
 
     OTF2_EvtReaderCallbacks_SetUnknownCallback(c, on_unknown);
+    OTF2_EvtReaderCallbacks_SetParameterStringCallback(c, on_parameter_string);
+    OTF2_EvtReaderCallbacks_SetParameterIntCallback(c, on_parameter_int);
+    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(c, on_parameter_unsigned);
     OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_enter);
     OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave);
     OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);

@@ -151,7 +151,8 @@ struct fv_import_generator {
     X(cut, 1, "location", "that cannot be read to the end; what is there was taken")                        \
     X(missing, 1, "location", "without a file of events that can be read")                                  \
     X(no_process, 1, "location", "of a process that is not defined; left out")                              \
-    X(unknown, 1, "event", "of a kind that OTF2 does not know; left out")
+    X(unknown, 1, "event", "of a kind that OTF2 does not know; left out")                                   \
+    X(parameters, 0, "parameter", "of a region; left out, as regions are the same for all their parameters")
 
 struct fv_import_oddities {
 #define FV_IMPORT_ODDITY(name, lost, what, words) uint64_t name;

@@ -407,12 +407,17 @@ static bool is_in_file(const struct fv_writer *writer, uintptr_t address)
 bool fv_writer_lost(struct fv_writer *writer, void *address)
 {
     static struct fv_lock lock;
+    static FV_TLS bool has_lock;
     uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)address & ~(size - 1);
     int state;
 
+    if (has_lock) /* while it looked for another page: that cannot be helped */
+        return false;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     fv_lock(&lock);
+    has_lock = true;
     bool ours = writer->header && is_in_file(writer, page);
+    has_lock = false;
     fv_unlock(&lock);
     pthread_setcancelstate(state, &state);
     if (!ours)

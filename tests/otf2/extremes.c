@@ -4,7 +4,7 @@
  *
  * WHAT: group (of three ranks, which foreign.t makes 2^31), locations (COUNT more, without files), references (2^32 - 2, of
  * all that is not there), cycle (of calling contexts), contexts (COUNT, each in the one before), regions (COUNT, nested), steps (COUNT, one after the other),
- * names (of a file with a colon, functions of MPI as Fortran has them, one that only looks like it), times (up to the largest), resolution (COUNT ticks a second), clocks (offsets below zero). Two ranks; each sends a message
+ * names (of a file with a colon, functions of MPI as Fortran has them, one that only looks like it), times (up to the largest), parameters (of a region), resolution (COUNT ticks a second), clocks (offsets below zero). Two ranks; each sends a message
  * to the other. */
 #include "making.h"
 
@@ -64,6 +64,11 @@ static void events(uint64_t rank)
         MUST(OTF2_EvtWriter_CallingContextEnter(w, NULL, time_of(0), is("contexts") ? (uint32_t)count - 1 : 1, 1));
     if (is("references"))
         references(w, time_of(0));
+    if (is("parameters")) {
+        MUST(OTF2_EvtWriter_ParameterString(w, NULL, time_of(0), 0, S_MAIN));
+        MUST(OTF2_EvtWriter_ParameterInt(w, NULL, time_of(0), 1, -1));
+        MUST(OTF2_EvtWriter_ParameterUnsignedInt(w, NULL, time_of(0), 2, 1));
+    }
     MUST(OTF2_EvtWriter_Enter(w, NULL, time_of(1), R_SEND));
     MUST(OTF2_EvtWriter_MpiSend(w, NULL, time_of(2), peer, 0, 1, 8));
     MUST(OTF2_EvtWriter_Leave(w, NULL, time_of(3), R_SEND));

@@ -219,6 +219,11 @@ def extremes(tap):
             run = analyse(os.path.join(out, 'traces.otf2'), processes=limited(), status=1 if said else 0)
             check(not said or said in run.err, '{}', run.err)
             check(said or ' left ' not in run.err, '{}', run.err)
+    with tap.test('parameters of regions are said to be left out'):
+        out = harness.scratch('extremes')
+        harness.run([os.path.join(harness.BUILD, 'tests/otf2/extremes'), out, 'parameters']).ended(0)
+        err = analyse(os.path.join(out, 'traces.otf2')).err
+        check('6 parameters of a region; left out' in err, '{}', err)
     with tap.test('functions of MPI as Fortran names them; a function that only looks like one; a file with a colon'):
         out = harness.scratch('extremes')
         harness.run([os.path.join(harness.BUILD, 'tests/otf2/extremes'), out, 'names']).ended(0)
