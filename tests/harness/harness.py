@@ -28,6 +28,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -439,7 +440,7 @@ class Mpi:
             with open(note) as f:
                 if f.read() == ' '.join(command):
                     return path
-        made = '{}.{}'.format(path, os.getpid())  # other tests, which run it, may make it as well
+        made = '{}.{}.{}'.format(path, os.getpid(), threading.get_ident())  # others, which run it, may make it as well
         run(command + ['-o', made]).ended(0)
         os.replace(made, path)
         with open(note, 'w') as f:
