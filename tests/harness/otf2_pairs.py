@@ -4,8 +4,8 @@
 
     otf2_pairs.py traces.otf2...
 
-A line an archive: its pairs, as "length of the send:length of the receive"; one length of what has no other side. A
-receive that a kill left open has its place in that order, but an archive does not say of which kind it is: it is of the
+A line an archive: its pairs, as "length of the send:length of the receive"; one length of what has no other side, and
+"+" before it if it is later than the last event of a rank: there the other side cannot be. A receive that a kill left open has its place in that order, but an archive does not say of which kind it is: it is of the
 one whose later lengths then agree.
 """
 import collections
@@ -28,7 +28,7 @@ def paired(sends, got, left_open):
 
 
 def main(path):
-    kinds = collections.defaultdict(lambda: ([], []))
+    kinds, last = collections.defaultdict(lambda: ([], [])), {}
     with otf2.reader.open(path) as trace:
         groups = [g for g in trace.definitions.location_groups if g.location_group_type == LocationGroupType.PROCESS]
         rank_of = {g: int(g.name.split()[-1]) for g in groups}
@@ -38,18 +38,21 @@ def main(path):
             if location.group not in rank_of:
                 continue
             rank = rank_of[location.group]
+            last[rank] = event.time
             if kind is MpiIrecvRequest:
                 posted[rank, event.request_id] = next(number)
             elif kind in (MpiSend, MpiIsend):
                 key = event.communicator, rank, event.receiver, event.msg_tag
-                kinds[key][0].append((next(number), event.msg_length))
+                kinds[key][0].append((next(number), event.msg_length, event.time))
             elif kind in (MpiRecv, MpiIrecv):
                 key = event.communicator, event.sender, rank, event.msg_tag
                 at = next(number) if kind is MpiRecv else posted.pop((rank, event.request_id))
-                kinds[key][1].append((at, event.msg_length))
+                kinds[key][1].append((at, event.msg_length, event.time))
     open_of = {rank: [at for (of, _), at in posted.items() if of == rank] for rank in rank_of.values()}
     pairs = itertools.chain(*(paired(sends, got, open_of[kind[2]]) for kind, (sends, got) in kinds.items()))
-    print(*(':'.join(str(side[1]) for side in pair if side) for pair in pairs if any(pair)))
+    stop = min(last.values(), default=0)
+    late = lambda pair: not all(pair) and any(side and side[2:] and side[2] > stop for side in pair)
+    print(*('+' * late(pair) + ':'.join(str(side[1]) for side in pair if side) for pair in pairs if any(pair)))
 
 
 for name in sys.argv[1:]:

@@ -38,7 +38,7 @@ def events_of(directory, rank):
 
 def matched(*directories):
     """Of each archive, how many pairs of messages it has, each of one length, and how many sends and receives without
-    another side."""
+    another side, though all ranks still recorded."""
     python = harness.otf2_python()
     if not python:
         raise Skip('merged and checked; no python3-otf2 to read it with')
@@ -48,7 +48,7 @@ def matched(*directories):
         pairs = [pair.split(':') for pair in line.split()]
         both = [pair for pair in pairs if len(pair) == 2]
         equal('pairs of two lengths', [pair for pair in both if pair[0] != pair[1]][:5], [])
-        yield len(both), len(pairs) - len(both)
+        yield len(both), sum(len(pair) == 1 and not pair[0].startswith('+') for pair in pairs)
 
 
 def merged(directory):
