@@ -201,10 +201,9 @@ static int prepare(struct statement *s, const char *text)
 
     if (status == SQLITE_AUTH)
         return say_denied(s);
-    const struct fv_sql_run *lost = status == SQLITE_OK ? NULL : fv_sql_lost(s->sql);
-    if (lost) {
+    if (status != SQLITE_OK && fv_sql_lost(s->sql)) {
         fv_log_code = "failed";
-        fv_log("%s: the trace of %s cannot be read, as said above", s->sql->command, lost->name);
+        fv_log("%s: %s", s->sql->command, fv_sqlite.errmsg(s->sql->db));
         return -FV_ENOENT;
     }
     fv_log_code = "statement";

@@ -233,8 +233,10 @@ static struct rule rule_of_table(struct fv_cfi_scratch *scratch, uintptr_t addre
     struct fv_cfi_row row;
 
     if (!fv_cfi_row_of(scratch, address - 1, &row)) {
+        const uint32_t known = fv_loaded_generation();
+
         fv_loaded_refresh();
-        if (!fv_cfi_row_of(scratch, address - 1, &row))
+        if (fv_loaded_generation() == known || !fv_cfi_row_of(scratch, address - 1, &row))
             return none;
     }
     if (row.kind == FV_CFI_END)

@@ -525,7 +525,6 @@ static void begin_clock(struct fv_thread *thread)
     if (!(s = sampler_of(thread)))
         return;
     s->record->mode = FV_SAMPLER_CLOCK;
-    s->is_clock = true;
     if (!set_signal_stack(s)) {
         s->record->stopped = FV_SAMPLER_SMALL_STACK;
         return;
@@ -747,7 +746,7 @@ FV_NO_TSAN struct fv_sampler *fv_sampler_ticking(void)
 {
     struct fv_sampler *s = mine;
 
-    return FV_UNLIKELY(s != NULL) && s->is_clock ? s : NULL;
+    return FV_UNLIKELY(s != NULL) && s->record->mode == FV_SAMPLER_CLOCK ? s : NULL;
 }
 
 bool fv_sampler_samples(void)

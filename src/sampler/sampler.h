@@ -140,7 +140,6 @@ struct fv_sampler {
     struct fv_trace_log log[FV_TRACE_LOGS];
     uint64_t tick_cpu_ns; /* at the last tick: of the thread, but for ours */
     bool on;              /* events are open */
-    bool is_clock;        /* as record->mode, which a handler of SIGBUS must not read: the file may have lost it */
     bool rehearses;       /* ticks are for us to see what they cost, and count nothing */
     uint64_t random;
     struct fv_wall {

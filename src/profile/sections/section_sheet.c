@@ -608,7 +608,7 @@ static const void *process_row(void *subject, const void *parent, size_t i)
     return &fv_model_sections(fv_tables_model(subject))->ranks[((const struct fv_section_view *)parent)->first + i];
 }
 
-/* On a narrow page the causes of stalls, and what may be a bottleneck, stand before what divides the other parts. */
+/* On a narrow page the causes of stalls stand before what divides the other parts. */
 #define SHOWN                                                                                                          \
     "work_s/20 mispredicted_s/11 restarts_s/11 thrown_away_s/13 late_fetch_s/11 narrow_fetch_s/11 fetch_s/13 l1_s/15 " \
     "l2_s/15 l3_s/15 dram_s/15 stores_s/14 memory_s/16 core_s/16 backend_s/13 untold_s/18 kernel_s/17 off_cpu_s/18 "   \
