@@ -1969,6 +1969,8 @@ class MemoryRow(KnownRow):
     peak_bytes: int
     bytes: int
     allocations: int
+    smallest_bytes: Optional[int]
+    largest_bytes: Optional[int]
     freed_bytes: int
     frees: int
     foreign_bytes: int
@@ -1989,6 +1991,8 @@ class MemoryPathRanksRow(KnownRow):
     peak_bytes: int
     bytes: int
     allocations: int
+    smallest_bytes: Optional[int]
+    largest_bytes: Optional[int]
     freed_bytes: int
     frees: int
     foreign_bytes: int
@@ -2004,6 +2008,8 @@ class MemoryLibrariesRow(KnownRow):
     peak_bytes: int
     bytes: int
     allocations: int
+    smallest_bytes: Optional[int]
+    largest_bytes: Optional[int]
     freed_bytes: int
     frees: int
     foreign_bytes: int
@@ -2060,8 +2066,14 @@ class MemorySectionsRow(KnownRow):
     count: int
     allocations: int
     bytes: int
+    smallest_bytes: Optional[int]
+    mean_bytes: Optional[float]
+    largest_bytes: Optional[int]
     frees: int
     allocator_s: Optional[float]
+    min_s: Optional[float]
+    mean_s: Optional[float]
+    max_s: Optional[float]
     begin_live_bytes: float
     end_live_bytes: float
     grown_bytes: float

@@ -181,7 +181,12 @@ const SHEET_PARTS = [
   ["compute", "work", ["work_s"]],
   ["poor", "thrown away", ["mispredicted_s", "restarts_s", "thrown_away_s"]],
   ["threads", "waiting for instructions", ["late_fetch_s", "narrow_fetch_s", "fetch_s"]],
-  ["wait", "for caches, memory, stores", ["l1_s", "l2_s", "l3_s", "dram_s", "stores_s", "memory_s"]],
+  ["level0", "for the first-level cache", ["l1_s"]],
+  ["level1", "the second", ["l2_s"]],
+  ["level2", "the third", ["l3_s"]],
+  ["level3", "memory", ["dram_s"]],
+  ["level4", "room for stores", ["stores_s"]],
+  ["wait", "for any of these", ["memory_s"]],
   ["mpi", "for units, or the back end as a whole", ["core_s", "backend_s"]],
   ["good", "in user mode, unknown", ["untold_s"]],
   ["most", "in the kernel", ["kernel_s"]],
@@ -194,8 +199,35 @@ const SHEET_RATES = [
   ["memory_busy", "memory", value => percent(value)],
 ];
 
-/* Cycle accounting in sections, in seconds, and how busy caches were; `who`: the name of a row. */
-function sheetsOf(tables, table, who, title, remark) {
+/* Beside the bar of a process's first thread: the time that caches and memory were busy, as the longest of its threads,
+ * or as all of it together. */
+function busyRows(tables, of, threads) {
+  const all = tables
+    .get("section_sheet_processes")
+    .all()
+    .find(one => one.section === of.section && one.number === of.number && one.rank === of.rank);
+  const times = [
+    ["L1", Math.max(...threads.filter(one => one.l1_busy !== null).map(one => one.l1_busy * one.time_s))],
+    ["L2", all && all.l2_busy !== null ? all.l2_busy * all.elapsed_s : NaN],
+    ["memory", all && all.memory_busy !== null ? all.memory_busy * all.elapsed_s : NaN],
+  ];
+
+  return times
+    .filter(([, time]) => Number.isFinite(time))
+    .map(([name, time]) => ({
+      label: nameOf(of) + ": " + name + " busy",
+      value: seconds(time),
+      parts: [[time, "busy"]],
+    }));
+}
+
+function nameOf(of) {
+  return of.section + (of.number ? " " + of.number : "") + ", rank " + of.rank;
+}
+
+/* Cycle accounting in sections, in seconds, and how busy caches were; `who`: the name of a row; `beside`: rows behind
+ * one, by the others of its process. */
+function sheetsOf(tables, table, who, title, remark, beside = () => []) {
   const rows = tables
     .get(table)
     .all()
@@ -208,12 +240,15 @@ function sheetsOf(tables, table, who, title, remark) {
   return lying(
     table,
     title,
-    rows.map(of => ({
-      label: [of.section + (of.number ? " " + of.number : "") + ", rank " + of.rank + who(of), ...rates(of)].join(", "),
-      value: seconds(of.time_s),
-      parts: parts.map(([colour, , keys]) => [sum(of, keys), colour]),
-      pick: () => selection.toggle("rank", of.rank),
-    })),
+    rows.flatMap(of => [
+      {
+        label: [nameOf(of) + who(of), ...rates(of)].join(", "),
+        value: seconds(of.time_s),
+        parts: parts.map(([colour, , keys]) => [sum(of, keys), colour]),
+        pick: () => selection.toggle("rank", of.rank),
+      },
+      ...beside(of, rows),
+    ]),
     parts.map(([colour, words]) => [colour, words]),
     remark + " (top-down). L1, L2, memory: how busy they were",
   );
@@ -226,6 +261,11 @@ function sheetBars(tables) {
     of => ", thread " + of.thread,
     "Where the time of sections went",
     "for each thread: parts of its time in the section",
+    (of, rows) => {
+      const threads = rows.filter(one => nameOf(one) === nameOf(of));
+
+      return threads[0] === of ? busyRows(tables, of, threads) : [];
+    },
   );
 }
 

@@ -148,7 +148,9 @@ class GridView {
     this.layer = 0;
     this.scale = "zero";
     this.zoomed = null; /* { top, left, rows, columns } of the plane; null: all of it */
-    this.least = 0; /* part of the scale below which ranks are left out */
+    this.isReversed = false;
+    this.least = 0; /* parts of the scale below and above which ranks are left out */
+    this.most = 1;
     this.layout = make(
       "select",
       { "aria-label": "arrangement of the ranks", onchange: () => this.rearrange() },
@@ -178,17 +180,18 @@ class GridView {
         this.change();
       },
     });
-    this.threshold = make("input", {
-      type: "range",
-      min: 0,
-      max: 100,
-      value: 0,
-      "aria-label": "leave out ranks below",
-      oninput: () => {
-        this.least = Number(this.threshold.value) / 100;
-        this.draw();
-      },
-    });
+    const threshold = (end, value) =>
+      make("input", {
+        type: "range",
+        min: 0,
+        max: 100,
+        value: 100 * value,
+        "aria-label": "leave out ranks " + (end === "least" ? "below" : "above"),
+        oninput: event => {
+          this[end] = Number(event.target.value) / 100;
+          this.draw();
+        },
+      });
     this.whole = make("button", { type: "button", onclick: () => this.zoom(null) }, "whole grid");
     this.values = make("p", { class: "tools" });
     this.caption = make("figcaption");
@@ -212,7 +215,20 @@ class GridView {
             this.draw();
           },
         ),
-        make("label", null, "leave out below ", this.threshold),
+        make(
+          "label",
+          null,
+          make("input", {
+            type: "checkbox",
+            onchange: event => {
+              this.isReversed = event.target.checked;
+              this.draw();
+            },
+          }),
+          " reversed",
+        ),
+        make("label", null, "leave out below ", threshold("least", 0)),
+        make("label", null, "above ", threshold("most", 1)),
         make("button", { type: "button", onclick: () => this.zoom(this.nearer()) }, "zoom in"),
         this.whole,
       ),
@@ -326,8 +342,11 @@ class GridView {
     }
     const inView = values.filter(value => value !== null),
       scale = scaleOf(this.scale, known),
-      from = scale.least + this.least * (scale.most - scale.least),
-      isShown = value => value !== null && (!this.least || value >= from);
+      end = part => scale.least + part * (scale.most - scale.least),
+      isBelow = value => this.least > 0 && value < end(this.least),
+      isAbove = value => this.most < 1 && value > end(this.most),
+      isShown = value => value !== null && !isBelow(value) && !isAbove(value),
+      palette = SCALES[this.scale].palette;
 
     this.picture.replaceChildren(
       heat(
@@ -351,7 +370,7 @@ class GridView {
         },
         {
           ends: [worded(column, scale.least), worded(column, scale.most)],
-          palette: SCALES[this.scale].palette,
+          palette: this.isReversed ? part => palette(1 - part) : palette,
           side: squareSide(rows, columns),
         },
       ),
@@ -362,7 +381,13 @@ class GridView {
       ),
     );
     rectangle(this.picture.querySelector("canvas"), part => this.zoomTo(part, rows, columns));
-    const left = known.filter(value => !isShown(value)).length,
+    const left = [
+        [isBelow, "below", this.least],
+        [isAbove, "above", this.most],
+      ]
+        .map(([is, words, part]) => [known.filter(is).length, words + " " + worded(column, end(part))])
+        .filter(([ranks]) => ranks)
+        .map(([ranks, words]) => plural(ranks, "rank") + " " + words),
       part = this.zoomed;
 
     this.caption.textContent =
@@ -380,7 +405,7 @@ class GridView {
           ", with their " +
           plural(inView.length, "rank")
         : "; drag over cells to zoom") +
-      (left ? "; left out: " + plural(left, "rank") + " below " + worded(column, from) : "") +
+      (left.length ? "; left out: " + left.join(", ") : "") +
       ": " +
       column.doc;
   }

@@ -26,6 +26,8 @@ struct fv_memory_recent { /* a call path inside of MPI */
     uint32_t call, path;
 };
 
+#define FV_MEMORY_OPEN 64 /* as many as a thread's sections can be deep */
+
 /* Of a thread; it stays for the next one that has its struct fv_thread. */
 struct fv_memory {
     struct fv_thread *thread;
@@ -35,6 +37,8 @@ struct fv_memory {
     struct fv_allocator *rest; /* for what there is no room for */
     uint64_t random;
     struct fv_memory_recent recent[FV_MEMORY_RECENT];
+    unsigned open_count;
+    struct fv_memory_section *open[FV_MEMORY_OPEN]; /* sections that have begun */
 };
 
 extern struct fv_memory_process *fv_memory_process; /* in the file; NULL: nothing is recorded */

@@ -63,7 +63,8 @@ static void note(int64_t live)
 void fv_memory_sums_init(struct fv_memory_sums *sums)
 {
     for (unsigned i = 0; i < FV_MEMORY_FUNCTIONS; i++)
-        sums->of[i].least = sums->of[i].least_ticks = UINT64_MAX;
+        sums->of[i].least = sums->of[i].least_ticks = sums->earlier[i].least = sums->earlier[i].least_ticks =
+            UINT64_MAX;
 }
 
 static bool open_records(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The allocator in sections that the program marks: what a thread did in them is a difference of its sums, and what the
- * process has from the system is read where they begin and end. */
+ * process has from the system is read where they begin and end. Extremes are no differences: the thread's begin anew at
+ * each begin and end, so that a call costs nothing more. */
 #include "memory/memory.h"
 #include "rt/sections.h"
 
@@ -34,6 +35,60 @@ static void add(struct fv_memory_work *sum, const struct fv_memory_work *now, co
     sum->ticks += now->ticks - since->ticks;
 }
 
+static inline void widen(uint64_t *least, uint64_t *most, uint64_t by_least, uint64_t by_most)
+{
+    if (by_least < *least)
+        *least = by_least;
+    if (by_most > *most)
+        *most = by_most;
+}
+
+static void widen_all(struct fv_memory_extremes *to, const struct fv_memory_extremes *by)
+{
+    widen(&to->least, &to->most, by->least, by->most);
+    widen(&to->least_ticks, &to->most_ticks, by->least_ticks, by->most_ticks);
+}
+
+/* What the calls since the last begin or end were goes to all sections that are open. */
+static void turn(struct fv_memory *m)
+{
+    struct fv_memory_extremes since = FV_MEMORY_NO_CALL;
+
+    for (unsigned i = 0; i < FV_MEMORY_FUNCTIONS; i++) {
+        struct fv_memory_calls *c = &m->sums->of[i];
+        struct fv_memory_extremes now = { c->least, c->most, c->least_ticks, c->most_ticks };
+
+        widen_all(&m->sums->earlier[i], &now);
+        c->least = c->least_ticks = UINT64_MAX;
+        c->most = c->most_ticks = 0;
+        if (i == FV_MEMORY_FN_FREE) {
+            now.least = UINT64_MAX;
+            now.most = 0;
+        }
+        widen_all(&since, &now);
+    }
+    for (unsigned i = 0; i < m->open_count; i++)
+        widen_all(&m->open[i]->extremes, &since);
+}
+
+static void open_section(struct fv_memory *m, struct fv_memory_section *s)
+{
+    for (unsigned i = 0; i < m->open_count; i++)
+        if (m->open[i] == s) /* a thread ended within it */
+            return;
+    if (m->open_count < FV_MEMORY_OPEN)
+        m->open[m->open_count++] = s;
+}
+
+static void close_section(struct fv_memory *m, const struct fv_memory_section *s)
+{
+    for (unsigned i = m->open_count; i-- > 0;)
+        if (m->open[i] == s) {
+            m->open[i] = m->open[--m->open_count];
+            return;
+        }
+}
+
 /* NULL: there is no room, or the lock of the file may be the thread's own. */
 static FV_COLD struct fv_memory_section *make(struct fv_thread *t, uint32_t section)
 {
@@ -44,6 +99,7 @@ static FV_COLD struct fv_memory_section *make(struct fv_thread *t, uint32_t sect
 
     if (made) {
         made->section = section;
+        made->extremes = (struct fv_memory_extremes)FV_MEMORY_NO_CALL;
         fv_tail_commit(&m->section_tail, sizeof(*made));
     }
     fv_scope_leave(&scope);
@@ -56,6 +112,8 @@ static void begins(struct fv_thread *t, uint32_t section, void **own)
 
     if (FV_UNLIKELY(!s) && !(*own = s = make(t, section)))
         return;
+    turn(t->memory);
+    open_section(t->memory, s);
     s->since = work_of(t->memory->sums);
     fv_memory_state_read(&s->begin, fv_memory_live(t->memory->sums->held));
     if (!s->count)
@@ -75,6 +133,8 @@ static void ends(struct fv_thread *t, void *own)
     s->grown += s->last.live - s->begin.live;
     s->heap_grown += (int64_t)(s->last.heap - s->begin.heap);
     s->count++;
+    turn(t->memory);
+    close_section(t->memory, s);
 }
 
 const struct fv_section_watch fv_memory_section_watch = { begins, ends };

@@ -241,10 +241,17 @@ static void move(struct fv_allocator *a, int64_t bytes)
 
 void fv_allocator_allocated(struct fv_allocator *a, uint64_t bytes)
 {
+    struct fv_memory_site *r = a->record;
     int64_t moved;
 
-    before_change(a->record);
-    add(&a->record->allocated, bytes, &moved);
+    before_change(r);
+    if (is_known(bytes)) {
+        if (!r->allocated.count || bytes < r->least)
+            r->least = bytes;
+        if (bytes > r->most)
+            r->most = bytes;
+    }
+    add(&r->allocated, bytes, &moved);
     move(a, moved);
 }
 

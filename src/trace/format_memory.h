@@ -36,10 +36,24 @@ struct fv_memory_calls {
 };
 _Static_assert(sizeof(struct fv_memory_calls) == 96, "on-disk size");
 
+/* Of calls: of one, least UINT64_MAX if there is none. */
+struct fv_memory_extremes {
+    uint64_t least, most;             /* [bytes] of those that succeeded */
+    uint64_t least_ticks, most_ticks; /* of those whose time was taken */
+};
+
+#define FV_MEMORY_NO_CALL            \
+    {                                \
+        UINT64_MAX, 0, UINT64_MAX, 0 \
+    }
+
 /* What a slot of threads did: exact. */
 struct fv_memory_sums {
-    struct fv_memory_calls of[FV_MEMORY_FUNCTIONS]; /* [by enum fv_memory_function] */
-    uint64_t freed;                                 /* blocks that realloc() freed */
+    struct fv_memory_calls of[FV_MEMORY_FUNCTIONS]; /* [by enum fv_memory_function] but for extremes, which are in
+                                                     * ... */
+    struct fv_memory_extremes earlier[FV_MEMORY_FUNCTIONS]; /* [by enum fv_memory_function] ... these, of calls before
+                                                             * a section last began or ended */
+    uint64_t freed;                                         /* blocks that realloc() freed */
     int64_t held;    /* [bytes] the allocator's bytes, allocated less freed, that are not in fv_memory_process.live
                       * yet */
     uint64_t unseen; /* allocations in signal handlers that interrupted another one, and in fvmpi itself: they are in no
@@ -47,7 +61,7 @@ struct fv_memory_sums {
     uint64_t functions; /* [hex] with calls in the trace: bits by enum fv_memory_function */
     uint64_t untraced;  /* calls that are missing in the trace, because there was no room */
 };
-_Static_assert(sizeof(struct fv_memory_sums) == 904, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_sums) == 1192, "on-disk size");
 
 /* Smaller ones are sampled, in FV_MEMORY_SAMPLED: gaps between samples are exponentially distributed, with that mean,
  * in bytes. */
@@ -74,8 +88,9 @@ struct fv_memory_site {
     int64_t at_peak;                          /* [bytes] allocated less freed when the process had peak number ... */
     uint64_t peak_number; /* ... this; if that is not the last one, it did nothing since that, and its bytes then are
                            * its bytes */
+    uint64_t least, most; /* [bytes] of one allocation, of those that are all known; most 0: there is none */
 };
-_Static_assert(sizeof(struct fv_memory_site) == 144, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_site) == 160, "on-disk size");
 
 #define FV_MEMORY_OCTAVES 32
 #define FV_MEMORY_YOUNG   20 /* of a run: log2 of its ticks in the first octave */
@@ -137,18 +152,20 @@ struct fv_memory_section {
     uint32_t pad;
     uint64_t count; /* instances */
     struct fv_memory_work {
-        uint64_t allocations, frees; /* calls that succeeded; blocks */
-        uint64_t bytes;              /* asked for */
-        uint64_t longs, long_ticks;  /* as in fv_memory_calls, of all functions, as are ... */
-        uint64_t timed, ticks;       /* ... these */
-    } sum;                           /* in them */
-    struct fv_memory_work since;     /* of the thread when the one began that is open */
-    struct fv_memory_state first;    /* when the first began */
-    struct fv_memory_state last;     /* when the last ended */
-    struct fv_memory_state begin;    /* when the one began that is open */
-    int64_t grown, heap_grown;       /* [bytes] in them: live, heap */
+        uint64_t allocations, frees;    /* calls that succeeded; blocks */
+        uint64_t bytes;                 /* asked for */
+        uint64_t longs, long_ticks;     /* as in fv_memory_calls, of all functions, as are ... */
+        uint64_t timed, ticks;          /* ... these */
+    } sum;                              /* in them */
+    struct fv_memory_work since;        /* of the thread when the one began that is open */
+    struct fv_memory_state first;       /* when the first began */
+    struct fv_memory_state last;        /* when the last ended */
+    struct fv_memory_state begin;       /* when the one began that is open */
+    int64_t grown, heap_grown;          /* [bytes] in them: live, heap */
+    struct fv_memory_extremes extremes; /* of the thread's calls in them, also in the one that is open: bytes of
+                                         * allocations, times of frees, too */
 };
-_Static_assert(sizeof(struct fv_memory_section) == 240, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_section) == 272, "on-disk size");
 
 enum fv_memory_flags {
     FV_MEMORY_NOT_OURS = 1,   /* the program's malloc() is another library's or its own: calls of it are not seen */
@@ -175,7 +192,7 @@ struct fv_memory_process {
     struct fv_memory_arenas at_end;   /* ... both */
     char allocator[256];              /* the file that has malloc(), NUL-padded */
 };
-_Static_assert(sizeof(struct fv_memory_process) == 1448, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_process) == 1736, "on-disk size");
 
 #define FV_MEMORY_BINS 256
 struct fv_memory_bin {

@@ -36,10 +36,14 @@ static void functions(void)
 {
     volatile size_t too_much = (size_t)1 << 62;
 
+    fvmpi_section_begin("first", 3, 0);
     keep[0] = calloc(10, 10);
-    keep[1] = aligned_alloc(64, 640);
+    fvmpi_section_begin("second", 4, 0);
     keep[2] = give(30000);
     keep[3] = give(50000);
+    fvmpi_section_end("first", 3, 0);
+    keep[1] = aligned_alloc(64, 640);
+    fvmpi_section_end("second", 4, 0);
     keep[4] = calloc(1, too_much);
 }
 

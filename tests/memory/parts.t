@@ -17,6 +17,7 @@ GIVE = (
     '#include <stdlib.h>\nvoid *give(unsigned long bytes);\nvoid *give(unsigned long bytes) { return malloc(bytes); }\n'
 )
 MIB = 1 << 20
+SIZES = 'smallest_bytes', 'mean_bytes', 'largest_bytes'
 CHAIN = sum(k * 100 for k in range(1, 501))  # that realloc() asks for, once around
 
 
@@ -85,7 +86,17 @@ def sections(report):
     equal('shrink', tuple(shrink[key] for key in work), (1, 0, 0, 3))
     check(3 * MIB < grow['grown_bytes'] <= 3 * MIB + (1 << 17), '{}', grow)
     check(-3 * MIB - (1 << 14) < shrink['grown_bytes'] <= -3 * MIB, '{}', shrink)
+    sizes = {name: tuple(row[key] and round(row[key], 6) for key in SIZES) for (name, _), row in rows.items()}
+    equal('sizes', sizes['grow'], (100, round((3 * MIB + 3 * CHAIN) / 1503, 6), MIB))
+    equal('sizes', sizes['heap'], (10000, 10000, 10000))
+    equal('nothing is allocated', sizes['shrink'], (None, None, None))
+    equal('one within another', sizes['first'], (100, 80100 / 3, 50000))
+    equal('that ends behind it', sizes['second'], (640, 80640 / 3, 50000))
     for row in rows.values():
+        equal(row['section'] + ': times', row['min_s'] is None, row['max_s'] is None)
+        check(row['min_s'] is None or 0 <= row['min_s'] <= row['max_s'], '{}', row)
+        if row['mean_s'] is not None:
+            check((row['max_s'] or 0) <= row['allocator_s'] * (1 + 1e-6), 'the longest is part of all: {}', row)
         # between instances nothing is allocated
         equal(row['section'], row['end_live_bytes'] - row['begin_live_bytes'], row['grown_bytes'])
         equal(row['section'], row['end_heap_bytes'] - row['begin_heap_bytes'], row['heap_grown_bytes'])
@@ -93,6 +104,7 @@ def sections(report):
     check(2000000 - (1 << 18) < heap['heap_grown_bytes'] < 2000000 + (1 << 18), '{}', heap)
     equal('mappings', [row['end_chunks'] - row['begin_chunks'] for row in (grow, heap, shrink)], [3, 0, -3])
     check(3 * MIB < grow['end_mapped_bytes'] - grow['begin_mapped_bytes'] < 3 * MIB + (1 << 17), '{}', grow)
+    check(grow['max_s'] > 0 and shrink['max_s'] > 0, 'large ones are timed: {} {}', grow, shrink)
     check(grow['allocator_s'] > 0 and shrink['allocator_s'] > 0, 'time of large ones: {} {}', grow, shrink)
 
 
@@ -100,7 +112,7 @@ def libraries(report):
     """By whose code called."""
     rows = {os.path.basename(row['library_path'] or ''): row for row in report['memory_libraries']}
     equal('libgive.so', (rows['libgive.so']['bytes'], rows['libgive.so']['allocations']), (80000, 2))
-    equal('mean', rows['libgive.so']['mean_bytes'], 40000)
+    equal('sizes', tuple(rows['libgive.so'][key] for key in SIZES), (30000, 40000, 50000))
     equal('rows', sum(row['bytes'] for row in rows.values()), sum(row['bytes'] for row in report['memory']))
 
 

@@ -847,7 +847,7 @@ async function pictures(page, report) {
   );
   wrong.push(same("bar", await page.evaluate(() => selection.get("rank")), report.ranks[report.ranks.length - 1].rank));
   await page.keyboard.press("Escape");
-  wrong.push(await grid(page, report));
+  wrong.push(await grid(page, report), await busy(page));
   wrong.push(...(await page.evaluate(severalRows)));
   await page.locator("button", { hasText: "compare with another value" }).click();
   await at("distributions", "figure").last().locator("select").last().selectOption({ index: 1 });
@@ -898,9 +898,16 @@ async function grid(page, report) {
     below = values.filter(value => value < half).length;
   const words = await page.locator("#grid > figcaption").innerText();
   await least.fill("0");
+  const most = page.locator("#grid input[aria-label='leave out ranks above']"),
+    above = values.filter(value => value > half).length;
+  await most.fill("50");
+  const upper = await page.locator("#grid > figcaption").innerText();
+  await most.fill("100");
   const zoomed = await zoomedGrid(page);
   return [
     zoomed,
+    await reversed(page),
+    same("left out above", (upper.match(/left out: (\d+) ranks? above/) || [0, 0]).map(Number)[1], above),
     same(
       "grid",
       shown,
@@ -915,6 +922,65 @@ async function grid(page, report) {
   ]
     .filter(Boolean)
     .join("; ");
+}
+
+/* The colour of the least is then that of the most, as the scale beneath shows. */
+async function reversed(page) {
+  const box = page.locator("#grid").getByLabel("reversed"),
+    ends = () =>
+      page.evaluate(() => {
+        const steps = [...document.querySelectorAll("#grid .scale .key")].map(key => key.style.background);
+        return [steps[0], steps.at(-1)];
+      }),
+    usual = await ends();
+
+  await box.check();
+  const turned = await ends();
+  await box.uncheck();
+  return same("reversed", turned, usual.reverse()) || (usual[0] === usual[1] ? "one colour for all" : null);
+}
+
+/* Sheets of sections, with numbers of a processor that is not here: a bar a thread, and behind a process's first the
+ * time that caches and memory were busy. */
+async function busy(page) {
+  const bars = await page.evaluate(() => {
+    const at = {
+        section: "loop",
+        number: 0,
+        rank: 1,
+        ipc: 1,
+        l2_busy: null,
+        memory_busy: null,
+        off_cpu_s: 0,
+        work_s: 1,
+      },
+      rows = [0.25, 0.5].map((l1_busy, thread) => ({
+        ...at,
+        thread,
+        l1_busy,
+        time_s: 2,
+        l1_s: 1 - thread,
+        dram_s: thread,
+      })),
+      whole = { ...at, time_s: 4, elapsed_s: 2, l1_busy: 0.4, l2_busy: 0.25, memory_busy: 0.75 },
+      tables = new Map([
+        ["section_sheet", { all: () => rows }],
+        ["section_sheet_processes", { all: () => [whole] }],
+      ]);
+
+    return [...sheetBars(tables).querySelectorAll("li")].map(li => [
+      li.lastChild.textContent.split(", IPC")[0],
+      ...[...li.querySelectorAll(".bar i")].map(part => part.className + " " + part.style.width),
+    ]);
+  });
+
+  return same("sheet", bars, [
+    ["loop, rank 1, thread 0", "compute 50%", "level0 50%"],
+    ["loop, rank 1: L1 busy", "busy 50%"],
+    ["loop, rank 1: L2 busy", "busy 25%"],
+    ["loop, rank 1: memory busy", "busy 75%"],
+    ["loop, rank 1, thread 1", "compute 50%", "level3 50%"],
+  ]);
 }
 
 /* A rectangle of cells that is dragged over is what is left, and a click in it selects what stands there. */

@@ -93,6 +93,26 @@ static void get_signed(void *subject, const void *row, const struct fv_column_de
     v->real = (double)*(const int64_t *)(const void *)((const char *)row + c->offset);
 }
 
+static void get_section_extreme(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_memory_extremes *e = &((const S *)row)->r.extremes;
+
+    v->whole = *(const uint64_t *)(const void *)((const char *)row + c->offset);
+    v->null = e->least > e->most;
+}
+
+static void get_section_mean_s(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const S *s = row;
+
+    v->real = s->time_s / ((double)s->r.sum.allocations + (double)s->r.sum.frees);
+}
+
+#define SECTION_EXTREME(k, t, m, d)                                                                        \
+    {                                                                                                      \
+        k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_section_extreme), .offset = offsetof(S, r.extremes.m), \
+                                                                      .flags = FV_NULLABLE                 \
+    }
 #define WORK(k, t, u, m, d)          \
     {                                \
         k, t, u, d, FV_FIELD(S, r.m) \
@@ -110,11 +130,20 @@ static const struct fv_column_def section_columns[] = {
     WORK("count", "count", "", count, "Instances that have ended."),
     WORK("allocations", "allocations", "", sum.allocations, "Allocations of the thread in them."),
     WORK("bytes", "allocated", "bytes", sum.bytes, "What these requested."),
+    SECTION_EXTREME("smallest_bytes", "min", least, "Of the smallest of them."),
+    FV_QUOTIENT_COLUMN("mean_bytes", "mean", "bytes", S, r.sum.bytes, r.sum.allocations, 0, "Mean of them."),
+    SECTION_EXTREME("largest_bytes", "max", most, "Of the largest of them."),
     WORK("frees", "frees", "", sum.frees, "Frees of the thread in them, including those of realloc()."),
     { "allocator_s", "allocator", "s",
       "Time of the thread in the allocator in them, estimated as in memory_functions. Null: none of its calls was "
       "timed.",
       FV_FIELD(S, time_s), .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "min_s", "shortest", "s", "Its shortest call of the allocator in them, of those that were timed.",
+      FV_FIELD(S, least_s), .flags = FV_NULLABLE },
+    { "mean_s", "mean time", "s", "allocator_s by allocations and frees.", FV_GET(FV_TYPE_REAL, get_section_mean_s),
+      .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "max_s", "longest", "s", "Its longest call of those that were timed.", FV_FIELD(S, most_s),
+      .flags = FV_NULLABLE },
     SIGNED("begin_live_bytes", "live before", S, r.first.live,
            "Memory that the process had allocated when the first instance began."),
     SIGNED("end_live_bytes", "live after", S, r.last.live, "The same when the last instance ended."),
@@ -138,7 +167,8 @@ const struct fv_relation fv_memory_sections_relation = {
         "What the allocator did in each section, by section, rank and thread. begin and end: when the section's first "
         "instance began, and when its last one ended.",
     .shown =
-        "section number rank thread/3 count allocations bytes frees/4 allocator_s/2 begin_live_bytes end_live_bytes "
+        "section number rank thread/3 count allocations bytes smallest_bytes/7 mean_bytes/5 largest_bytes/3 frees/4 "
+        "allocator_s/2 mean_s/8 max_s/8 begin_live_bytes end_live_bytes "
         "grown_bytes begin_heap_bytes/5 end_heap_bytes/5 end_chunks/6 end_mapped_bytes/6",
     FV_COLUMNS(section_columns),
     .base = memory_base,

@@ -18,6 +18,7 @@ struct fv_allocation_sum {
                                                             * allocated it */
     double peak;                                           /* the most bytes of it that were live at a time */
     double at_peak;                                        /* bytes that were live when the process had most */
+    uint64_t least, most; /* bytes of an allocation, of the known ones; most 0: there is none */
 };
 
 /* A call path of a rank. */
@@ -75,7 +76,8 @@ struct fv_allocation_section {
     int32_t number;
     uint32_t rank, thread; /* in fv_model.ranks, fv_model.threads */
     struct fv_memory_section r;
-    double time_s; /* in the allocator: an estimate; NAN: not known */
+    double time_s;          /* in the allocator: an estimate; NAN: not known */
+    double least_s, most_s; /* of a call whose time was taken; NAN: of none */
 };
 
 /* A rank, as its process counted: exact, in the allocator's bytes but for `bytes`. */

@@ -46,6 +46,15 @@ static void get_live(void *subject, const void *row, const struct fv_column_def 
     v->estimate = !fv_allocation_is_exact(s);
 }
 
+/* argument: the place of a whole number in the sum. */
+static void get_extreme(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_allocation_sum *s = sum_at(row, c);
+
+    v->whole = *(const uint64_t *)(const void *)((const char *)s + c->argument);
+    v->null = !s->most;
+}
+
 #define AMOUNT(k, t, u, S, m, f, d)                                                                      \
     {                                                                                                    \
         k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_amount), .flags = (f), .offset = offsetof(S, sum),         \
@@ -54,6 +63,11 @@ static void get_live(void *subject, const void *row, const struct fv_column_def 
 #define LIVING(k, t, u, S, what, f, d)                                                                            \
     {                                                                                                             \
         k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_live), .flags = (f), .offset = offsetof(S, sum), .argument = (what) \
+    }
+#define EXTREME(k, t, S, m, d)                                                                                  \
+    {                                                                                                           \
+        k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_extreme), .flags = FV_NULLABLE, .offset = offsetof(S, sum), \
+                                                              .argument = offsetof(struct fv_allocation_sum, m) \
     }
 #define SUM_COLUMNS(S)                                                                                                 \
     { "kind",                                                                                                          \
@@ -75,6 +89,8 @@ static void get_live(void *subject, const void *row, const struct fv_column_def 
         AMOUNT("bytes", "allocated", "bytes", S, allocated.bytes, 0,                                                   \
                "All memory allocated. realloc() counts as a free and an allocation."),                                 \
         AMOUNT("allocations", "allocations", "", S, allocated.count, 0, "Number of allocations."),                     \
+        EXTREME("smallest_bytes", "min", S, least, "Smallest allocation of 4 KiB and more; --memory=exact: of all."),  \
+        EXTREME("largest_bytes", "max", S, most, "Largest allocation of 4 KiB and more; --memory=exact: of all."),     \
         AMOUNT("freed_bytes", "freed", "bytes", S, freed.bytes, FV_BLANK, "Memory freed, by any thread."),             \
         AMOUNT("frees", "frees", "", S, freed.count, FV_BLANK, "Number of frees."),                                    \
         AMOUNT("foreign_bytes", "by others", "bytes", S, foreign.bytes, FV_BLANK,                                      \
@@ -211,7 +227,8 @@ static const struct fv_relation memory_libraries_relation = {
     .title = "Memory by library",
     .doc = "Allocations by the program or library that called the allocator, over all ranks and threads, largest "
            "at_peak_bytes first. Exact and estimated as in memory.",
-    .shown = "library_path at_peak_bytes live_bytes bytes allocations mean_bytes frees/2 peak_bytes/3 kind/1",
+    .shown = "library_path at_peak_bytes live_bytes bytes allocations smallest_bytes/4 mean_bytes largest_bytes "
+             "frees/2 peak_bytes/3 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(library_columns),
     .base = memory_base,

@@ -32,6 +32,11 @@ static double time_of(const struct fv_memory_work *w, double tick_s)
     return ((double)w->long_ticks + (shorts > 0 ? (double)w->ticks / (double)w->timed * shorts : 0)) * tick_s;
 }
 
+static double seconds_of(const struct fv_memory_extremes *e, uint64_t ticks, double tick_s)
+{
+    return e->least_ticks <= e->most_ticks ? (double)ticks * tick_s : NAN;
+}
+
 void fv_allocation_sections_read(struct fv_build *b, struct fv_allocations *out, uint32_t rank)
 {
     const struct fv_reader *reader = b->files[rank].reader;
@@ -54,7 +59,9 @@ void fv_allocation_sections_read(struct fv_build *b, struct fv_allocations *out,
                                             .rank = rank,
                                             .thread = c.thread,
                                             .r = r,
-                                            .time_s = time_of(&r.sum, tick_s) };
+                                            .time_s = time_of(&r.sum, tick_s),
+                                            .least_s = seconds_of(&r.extremes, r.extremes.least_ticks, tick_s),
+                                            .most_s = seconds_of(&r.extremes, r.extremes.most_ticks, tick_s) };
     }
 }
 
