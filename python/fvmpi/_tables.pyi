@@ -840,6 +840,7 @@ class CpuLoopsRow(KnownRow):
     offset: int
     depth: int
     parent_id: Optional[int]
+    kind: Optional[Literal['for', 'while', 'do while', 'do', 'do concurrent', 'array']]
     parallelised: Optional[Literal['no', 'openmp', 'auto']]
     vectorised: bool
     exclusive_ticks: int
@@ -2631,7 +2632,7 @@ class Tables:
     @property
     def sampled_functions(self) -> Table[SampledFunctionsRow]:
         """Functions whose whole calls were sampled (fvmpi run --sample), by calling context. Ranks are merged
-        if the whole context is equal (build-ids and offsets). Sorted by function as in function_totals, then by
+        if the whole context is equal (build-ids and offsets). Sorted by function as in sampled_totals, then by
         share. Empty: nothing was sampled."""
     @property
     def sampled_metrics(self) -> Table[SampledMetricsRow]:

@@ -434,10 +434,9 @@ const struct fv_option fv_option_table[] = {
               "commas. Turns --sample on",
       .parse = parse_events, .offset = FIELD(events) },
     { .variable = "FVMPI_COUNTERS", .flag = "--counters", .argument = "LIST", .value = "",
-      .help = "count events over each whole thread and in sections. LIST has groups (statistics, cache, tlb, memory, "
-              "simd, mix, stalls, frontend, backend, ports, speculation, branches, software) and libpfm4's names, "
-              "separated by commas. --counters help lists the groups, their events on this machine, and what is "
-              "unavailable",
+      .help = "count events over each whole thread and in sections. LIST has groups, such as statistics, cache or "
+              "stalls, and libpfm4's names, separated by commas. --counters help lists all groups, their events on "
+              "this machine, and what is unavailable",
       .parse = parse_counters, .offset = FIELD(counters) },
     { .variable = "FVMPI_COUNTERS_SHARED", .flag = "--counters-shared", .value = "0",
       .help = "let more events than the processor has registers take turns. Counts are then scaled by time, and are "

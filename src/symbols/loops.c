@@ -155,6 +155,7 @@ void fv_loops_find(struct fv_loops *out, const struct fv_module *modules, struct
         take_function(out, &functions[i], i, &files);
     }
     fv_module_files_close(&files);
+    fv_loop_kinds_find(out);
 }
 
 void fv_loops_release(struct fv_loops *l)

@@ -7,6 +7,7 @@
 #ifndef FV_LOOPS_H
 #define FV_LOOPS_H
 
+#include "symbols/loop_kinds.h"
 #include "symbols/symbols.h"
 
 struct fv_loop {
@@ -16,7 +17,8 @@ struct fv_loop {
     const char *file;  /* NULL: no line is known */
     uint32_t first_line, last_line;
     unsigned depth; /* 1: outermost */
-    bool packed;    /* packed arithmetic in it, and in no loop within it */
+    enum fv_loop_kind kind;
+    bool packed; /* packed arithmetic in it, and in no loop within it */
 };
 struct fv_loops {
     struct fv_arena arena;

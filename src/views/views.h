@@ -6,7 +6,7 @@
 #include "profile/profile.h"
 #include "profile/threads/lock_words.h"
 #include "views/relations.h"
-#include "views/source_file.h"
+#include "tool/source_file.h"
 
 #include <stdio.h>
 

@@ -5,6 +5,7 @@ annotated source, folded stacks, speedscope's format, tables; and time that is s
 import csv
 import json
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -78,7 +79,7 @@ def shares(costs, truth):
     )
 
 
-def loops(costs):
+def loops(costs, directory):
     if not costs['loops_known']:
         raise harness.Skip('built without libopcodes')
     hot = max(costs['loops'], key=lambda l: l['exclusive']['ticks'])
@@ -89,6 +90,9 @@ def loops(costs):
     outer = costs['loops'][hot['parent_id']]
     equal('outer loop', outer['first_line'], marked('seventy: outer loop')[0])
     check(outer['inclusive']['ticks'] >= hot['inclusive']['ticks'], '{} in {}', hot, outer)
+    equal('statements', (outer['kind'], hot['kind']), ('for', 'for'))
+    text = report(directory, '--width', '140').out
+    check(re.search(r'^  Loops .*\n  loop .*\n  shares\.c:[0-9-]+ +seventy .* for ', text, re.M), 'text: {}', text)
 
 
 def source(directory, costs):
@@ -198,7 +202,7 @@ def main():
     ticks = costs['all']['ticks']
     for name, test in (
         ('shares of CPU time', lambda: shares(costs, truth)),
-        ('loops', lambda: loops(costs)),
+        ('loops', lambda: loops(costs, directory)),
         ('annotated source', lambda: source(directory, costs)),
         ('no such source', lambda: source_of_no_name(directory, costs)),
         ('exports', lambda: exports(directory, ticks)),

@@ -1,5 +1,6 @@
 /* Loops of functions, found in their instructions: nested, packed, with tables, any. */
 #include "symbols/loop_graph.h"
+#include "symbols/loop_kinds.h"
 #include "unit.h"
 
 static struct fv_instruction at(uint64_t address, enum fv_flow flow, uint64_t target)
@@ -167,9 +168,43 @@ static void any_graph(void **state)
     }
 }
 
+static void kinds_by_words(void **state)
+{
+    (void)state;
+    static const struct {
+        struct fv_loop_text text;
+        bool is_fortran;
+        enum fv_loop_kind kind;
+    } cases[] = {
+        { { "{", "    for (int i = 0; i < n; i++)", "x", "a[i] = 0;" }, false, FV_LOOP_FOR },
+        { { "", "#pragma omp parallel for", "for(auto x : list) {", "}" }, false, FV_LOOP_FOR },
+        { { "", "  while (*p) { p++; }", "", "" }, false, FV_LOOP_WHILE },
+        /* one line is all that is known */
+        { { "", "} while (x < 3);", "", "} while (x < 3);" }, false, FV_LOOP_DO_WHILE },
+        { { "  do", "    x *= 2;", "", "  while (x < n);" }, false, FV_LOOP_DO_WHILE },
+        { { "", "do { x *= 2; } while (x < n);", "", "do { x *= 2; } while (x < n);" }, false, FV_LOOP_DO_WHILE },
+        { { "", "  forward(x); // for (all)", "", "y" }, false, FV_LOOP_UNKNOWN },
+        { { "", "puts(\"for (\");", "", "while_(1)" }, false, FV_LOOP_UNKNOWN },
+        { { NULL, NULL, NULL, NULL }, false, FV_LOOP_UNKNOWN },
+        { { "", "  DO i = 1, n", "", "end do" }, true, FV_LOOP_DO },
+        { { "do 10 j = 1, n", "  s = s + a(j)", "", "10 continue" }, true, FV_LOOP_DO },
+        { { "", "x = 1", "do j = 1, n", "end do" }, true, FV_LOOP_DO },
+        { { "", "do while (x < 1)", "", "end do" }, true, FV_LOOP_WHILE },
+        { { "", "!$omp parallel do", "do concurrent (i = 1:n)", "" }, true, FV_LOOP_DO_CONCURRENT },
+        { { "x = 1", "a(:) = b(:) + 1", "", "a(:) = b(:) + 1" }, true, FV_LOOP_ARRAY },
+        { { "end do", "call f(x) ! do it", "", "call f(x) ! do it" }, true, FV_LOOP_UNKNOWN },
+        { { NULL, NULL, NULL, NULL }, true, FV_LOOP_UNKNOWN },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (fv_loop_kind_of(&cases[i].text, cases[i].is_fortran) != cases[i].kind)
+            fail_msg("case %zu: %u", i, fv_loop_kind_of(&cases[i].text, cases[i].is_fortran));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nested_loops),        cmocka_unit_test(loop_depths),        cmocka_unit_test(packed_loops),
     cmocka_unit_test(packed_instructions), cmocka_unit_test(tables_and_tangles), cmocka_unit_test(any_graph),
+    cmocka_unit_test(kinds_by_words),
 };
 
 int main(void)

@@ -127,6 +127,7 @@ static void take_loops(struct finder *f, const struct fv_loops *loops)
                                                            .first_line = l->first_line,
                                                            .last_line = l->last_line,
                                                            .depth = l->depth,
+                                                           .kind = l->kind,
                                                            .packed = l->packed };
     }
 }

@@ -63,6 +63,7 @@ struct fv_cost_loop {
     const char *file;     /* NULL: no line is known */
     uint32_t first_line, last_line;
     unsigned depth; /* 1: outermost */
+    unsigned kind;  /* enum fv_loop_kind */
     bool packed;    /* packed arithmetic in it, and in no loop within it */
     struct fv_cost_both sum;
     size_t first_part, parts; /* of fv_cost_profile.loop_parts, by rank */

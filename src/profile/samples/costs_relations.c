@@ -3,6 +3,7 @@
 #include "profile/build.h"
 #include "profile/samples/costs.h"
 #include "profile/samples/costs_relations.h"
+#include "symbols/loop_kinds.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -238,6 +239,13 @@ static void get_parallel(void *subject, const void *row, const struct fv_column_
     v->text = l->nameless ? NULL : parallel_words[word];
 }
 
+static void get_loop_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_cost_loop *l = row;
+
+    v->text = l->kind == FV_LOOP_UNKNOWN ? NULL : fv_loop_kind_words[l->kind - 1];
+}
+
 static const struct fv_column_def loop_columns[] = {
     COST_ID_COLUMN("id", loops, "Index in this list, from 0."),
     { "place", "loop", "", "Source lines of the loop, or its module and offset.", FV_GET(FV_TYPE_TEXT, get_loop_place),
@@ -256,6 +264,10 @@ static const struct fv_column_def loop_columns[] = {
     { "depth", "depth", "", "Nesting depth of the loop; 1 is the outermost.", FV_FIELD(struct fv_cost_loop, depth) },
     { "parent_id", "parent", "id", "The enclosing loop, an index in this list. Null: none.",
       FV_FIELD(struct fv_cost_loop, parent), .flags = FV_UNLESS_NONE },
+    { "kind", "kind", "",
+      "The statement, by the source file as it is now. array: an array expression of Fortran. Null: the file was not "
+      "found, or shows none.",
+      FV_GET(FV_TYPE_TEXT, get_loop_kind), .flags = FV_NULLABLE, .words = fv_loop_kind_words },
     { "parallelised", "parallel", "",
       "openmp: the compiler made its function from a parallel region. auto: the compiler parallelised the loop itself. "
       "no: neither, but a parallel region may call the function. Known from the function's name; null: it has none.",
@@ -279,7 +291,7 @@ static const struct fv_relation loops = {
            "first. The compiler may make several loops from one by unrolling or vectorising. Null: none, or not looked "
            "for (loops_known).",
     .nullable = true,
-    .shown = "place function/5" FV_COST_SHOWN " parallelised/2 vectorised/2",
+    .shown = "place function/5" FV_COST_SHOWN " kind/3 parallelised/2 vectorised/2",
     .share = "exclusive_share",
     FV_COLUMNS(loop_columns),
     FV_ITEMS(struct fv_cost_profile, loops, loop_count),

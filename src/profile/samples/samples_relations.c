@@ -290,7 +290,7 @@ static const struct fv_column_def function_columns[] = {
     { "key", "key", "", "Identifies the function in its context in all reports of the same program, on any run.",
       FV_GET(FV_TYPE_HEX, get_key) },
     OF_FUNCTION("total_id", "function", "id", function,
-                "The function over all its contexts, an index in function_totals."),
+                "The function over all its contexts, an index in sampled_totals."),
     FV_SAMPLED_FUNCTION_COLUMN(0),
     { "path", "path", "",
       "The call path as in callsites. It begins with the function itself, whose offset is its entry.", FV_NEST(path) },
@@ -335,7 +335,7 @@ static const struct fv_relation functions_relation = {
     .key = "functions",
     .title = "Sampled functions",
     .doc = "Functions whose whole calls were sampled (fvmpi run --sample), by calling context. Ranks are merged if the "
-           "whole context is equal (build-ids and offsets). Sorted by function as in function_totals, then by share. "
+           "whole context is equal (build-ids and offsets). Sorted by function as in sampled_totals, then by share. "
            "Empty: nothing was sampled.",
     .shown = "function called_by/4 time_share verdict within pooled between mean_cpu_s fast mean_time_s/3 "
              "mpi_share/2 "
@@ -357,7 +357,7 @@ static const struct fv_column_def total_columns[] = {
     { "called_by", "called by", "", "The caller of the function, or the number of call paths to it. Null: not known.",
       FV_GET(FV_TYPE_TEXT, get_caller), .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
     OF_FUNCTION("first_context_id", "first context", "id", first_context,
-                "The first of its contexts, an index in functions."),
+                "The first of its contexts, an index in sampled_functions."),
     OF_FUNCTION("context_count", "contexts", "", contexts, "Number of its contexts; they follow each other."),
     FILE_COLUMNS,
     TICKS_COLUMNS,

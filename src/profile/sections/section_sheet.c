@@ -487,7 +487,8 @@ static const struct fv_column_def outer[] = {
 
 #define MIX_CELLS(OF)                                                                                                 \
     KIND(OF, "load_share", "loads", LOADS,                                                                            \
-         "Loads per instruction. With the next ten columns: the mix of instructions, to 100 %." UNLESS),              \
+         "Loads per instruction, of single numbers and vectors: no processor tells them apart. With the next ten "    \
+         "columns: the mix of instructions, to 100 %." UNLESS),                                                       \
         KIND(OF, "store_share", "stores", STORED, "Stores per instruction." UNLESS),                                  \
         KIND(OF, "branch_share", "branches", BRANCHES, "Branches per instruction." UNLESS),                           \
         KIND(OF, "integer_share", "integer", INTEGERS, "Integer instructions, on Arm; else they are in the rest."),   \
@@ -573,14 +574,16 @@ static const struct fv_column_def process_columns[] = {
     { "elapsed_s", "elapsed", "s", "Time of its longest thread in the section, as in sections_by_rank.",
       FV_FIELD(R, value[FV_SECTION_ELAPSED]), .flags = FV_NULLABLE },
     { "time_s", "time", "s",
-      "Time of all its threads in the section, added up. The next 18 columns, added up as well, are parts of it.",
+      "Time of all its threads in the section, added up. The next 18 columns, added up as well, are parts of "
+      "it.",
       FV_GET(FV_TYPE_REAL, get_process_time), .flags = FV_NULLABLE },
     TIME_CELLS(process),
     RATE_CELLS(process),
     MIX_CELLS(process),
     CACHE_CELLS(process),
     CELL(process, balance, "load_balance", "balance", "share", 0,
-         "Mean CPU time of its threads as a share of that of the thread with most. Threads that spin while they wait "
+         "Mean CPU time of its threads as a share of that of the thread with most. Threads that spin while "
+         "they wait "
          "count as busy." UNLESS),
     CELL(process, balance, "instruction_balance", "of instructions", "share", 1,
          "Mean instructions of its threads as a share of those of the thread with most." UNLESS),
@@ -618,9 +621,9 @@ const struct fv_relation fv_section_sheet_relation = {
     .name = "section_sheet",
     .key = "sheet",
     .title = "Sheets of sections",
-    .doc =
-        "Threads of the section, by rank and thread: time by cause of stall, how busy caches were, rates, the mix of "
-        "instructions, and balance, as far as events were counted. --passes counts what needs several runs.",
+    .doc = "Threads of the section, by rank and thread: time by cause of stall, how busy caches were, rates, the "
+           "mix of "
+           "instructions, and balance, as far as events were counted. --passes counts what needs several runs.",
     .shown = "section number rank thread time_s " SHOWN,
     .recorded_by = "fvmpi run --counters",
     .shape = FV_ROWS,
@@ -635,7 +638,8 @@ const struct fv_relation fv_section_sheet_processes_relation = {
     .name = "section_sheet_processes",
     .key = "sheet_processes",
     .title = "Sheets of sections by process",
-    .doc = "Processes in the section, by rank: the same of all their threads. Times are added up; rates and shares are "
+    .doc = "Processes in the section, by rank: the same of all their threads. Times are added up; rates and "
+           "shares are "
            "of the sums of what the threads counted.",
     .shown = "section number rank elapsed_s/19 time_s " SHOWN,
     .recorded_by = "fvmpi run --counters",

@@ -2,7 +2,7 @@
 /* A source file with the samples of each line beside it. */
 #include "profile/samples/cost_profile.h"
 #include "tool/table.h"
-#include "views/source_file.h"
+#include "tool/source_file.h"
 #include "views/views.h"
 
 #include <errno.h>

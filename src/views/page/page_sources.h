@@ -4,7 +4,7 @@
 #define FV_PAGE_SOURCES_H
 
 #include "tool/vec.h"
-#include "views/source_file.h"
+#include "tool/source_file.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -22,7 +22,7 @@ static inline bool fv_text_table_add(struct fv_text_table *t, const void *row, e
     return fv_sheet_add(&t->sheet, NULL, row, color);
 }
 /* The rows of its relation, which stand in an array, by a column, largest first; to be freed by free(). */
-const void **fv_text_table_sorted(struct fv_text_table *table, const char *key, size_t *count);
+const void **fv_text_table_sorted(struct fv_text_table *table, const void *parent, const char *key, size_t *count);
 /* Prints it, unless it has no rows, and how many were left out ("function", " of it"; NULL: is not said), and
  * releases it. */
 void fv_text_table_end(struct fv_text_table *table, const char *noun, const char *more);

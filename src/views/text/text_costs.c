@@ -81,7 +81,7 @@ static void put_loops(const struct section *s)
     size_t count;
 
     begin_table(s, &t, "cpu_loops");
-    const void **loops = fv_text_table_sorted(&t, "exclusive_ticks", &count);
+    const void **loops = fv_text_table_sorted(&t, s->c, "exclusive_ticks", &count);
     for (size_t i = 0; i < count; i++) {
         const struct fv_cost_sum *self = &((const struct fv_cost_loop *)loops[i])->sum.self;
 

@@ -27,7 +27,7 @@ static void put_live(const struct fv_page *p, const struct fv_profile *v)
     size_t count;
 
     fv_text_table_begin(&t, p, v, "memory");
-    const void **rows = fv_text_table_sorted(&t, "live_bytes", &count);
+    const void **rows = fv_text_table_sorted(&t, NULL, "live_bytes", &count);
     for (size_t i = 0; i < count; i++)
         if (fv_allocation_live(&((const struct fv_allocation_place *)rows[i])->sum) > 0)
             fv_text_table_add(&t, rows[i], FV_PLAIN);

@@ -38,16 +38,16 @@ static int largest_first(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-const void **fv_text_table_sorted(struct fv_text_table *t, const char *key, size_t *count)
+const void **fv_text_table_sorted(struct fv_text_table *t, const void *parent, const char *key, size_t *count)
 {
     const struct fv_relation *r = t->sheet.relation;
     const struct fv_flat_column *column = &t->sheet.flat.items[fv_flat_find(&t->sheet.flat, key, strlen(key))];
-    size_t rows = *count = fv_relation_count(r, &t->tables, NULL);
+    size_t rows = *count = fv_relation_count(r, &t->tables, parent);
     struct sorted *sorted = fv_xcalloc(rows, sizeof(*sorted));
     const void **out = fv_xcalloc(rows, sizeof(*out));
 
     for (size_t i = 0; i < rows; i++) {
-        const struct fv_flat_row at = { .row = fv_relation_row(r, &t->tables, NULL, i) };
+        const struct fv_flat_row at = { .row = fv_relation_row(r, &t->tables, parent, i) };
         const struct fv_value v = fv_flat_read(column, &t->tables, &at);
 
         sorted[i] = (struct sorted){ v.type == FV_TYPE_REAL ? v.real : (double)v.whole, at.row };

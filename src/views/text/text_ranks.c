@@ -30,7 +30,7 @@ FV_TEXT_SECTION(peers)
 
     fv_text_table_begin(&t, p, v, "matrix");
     t.sheet.top = fv_text_few(p);
-    const void **pairs = fv_text_table_sorted(&t, "bytes", &count);
+    const void **pairs = fv_text_table_sorted(&t, NULL, "bytes", &count);
     for (size_t i = 0; i < count; i++)
         fv_text_table_add(&t, pairs[i], FV_PLAIN);
     if (count)
@@ -52,7 +52,7 @@ FV_TEXT_SECTION(comms)
         p, "Communicators",
         "on which calls were made; waiting, logged: in collective calls for which each rank's entry time is known");
     fv_text_table_begin(&t, p, v, "communicators");
-    const void **comms = fv_text_table_sorted(&t, "time_s", &count);
+    const void **comms = fv_text_table_sorted(&t, NULL, "time_s", &count);
     for (size_t i = 0; i < count; i++)
         if (((const struct fv_comm_view *)comms[i])->stat.calls)
             fv_text_table_add(&t, comms[i], FV_PLAIN);

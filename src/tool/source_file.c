@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See source_file.h. */
-#include "views/source_file.h"
+#include "tool/source_file.h"
 #include "tool/vec.h"
 #include "tool/words.h"
 

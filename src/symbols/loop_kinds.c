@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See loop_kinds.h. */
+#include "symbols/loop_kinds.h"
+#include "symbols/loops.h"
+#include "tool/source_file.h"
+#include "tool/vec.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const fv_loop_kind_words[] = { "for", "while", "do while", "do", "do concurrent", "array", NULL };
+
+/* ---- words of a line ---- */
+
+static bool is_part(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Where the word ends that the line has outside of texts and remarks; NULL: it has none. */
+static const char *behind_word(const char *line, const char *word, const char *remark)
+{
+    size_t length = strlen(word);
+    char quote = '\0';
+
+    for (const char *p = line ? line : ""; *p; p++) {
+        if (quote) {
+            quote = *p == quote ? '\0' : quote;
+            continue;
+        }
+        if (!strncmp(p, remark, strlen(remark)))
+            return NULL;
+        if (*p == '"' || *p == '\'')
+            quote = *p;
+        else if (!strncasecmp(p, word, length) && !is_part(p[length]) && (p == line || !is_part(p[-1])))
+            return p + length;
+    }
+    return NULL;
+}
+
+static bool goes_on_with(const char *p, char c)
+{
+    while (p && isspace((unsigned char)*p))
+        p++;
+    return p && *p == c;
+}
+
+static bool is_directive(const char *line)
+{
+    while (line && isspace((unsigned char)*line))
+        line++;
+    return line && (*line == '#' || !strncmp(line, "!$", 2));
+}
+
+/* ---- of a loop ---- */
+
+static enum fv_loop_kind kind_of_c(const struct fv_loop_text *text)
+{
+    const char *first = is_directive(text->first) ? text->next : text->first;
+
+    if (goes_on_with(behind_word(first, "for", "//"), '('))
+        return FV_LOOP_FOR;
+    /* of a loop that is one block its last line alone may be known */
+    bool has_do = goes_on_with(first, '}') || behind_word(first, "do", "//") || behind_word(text->above, "do", "//");
+    if (has_do && behind_word(text->last, "while", "//"))
+        return FV_LOOP_DO_WHILE;
+    return goes_on_with(behind_word(first, "while", "//"), '(') ? FV_LOOP_WHILE : FV_LOOP_UNKNOWN;
+}
+
+/* Code of a loop may begin behind its own line, or, as it was moved there, in front of it. */
+static enum fv_loop_kind kind_of_fortran(const struct fv_loop_text *text)
+{
+    const char *first = is_directive(text->first) ? text->next : text->first, *own = behind_word(first, "do", "!");
+    bool is_end = behind_word(first, "end", "!") != NULL;
+
+    if (!own && !is_end)
+        own = behind_word(text->above, "end", "!") ? NULL : behind_word(text->above, "do", "!");
+    if (!own && !is_end && !fv_same_text(first, text->last))
+        own = behind_word(text->next, "end", "!") ? NULL : behind_word(text->next, "do", "!");
+    if (!own || is_end)
+        return first && strchr(first, '=') && fv_same_text(first, text->last) ? FV_LOOP_ARRAY : FV_LOOP_UNKNOWN;
+    if (behind_word(own, "while", "!"))
+        return FV_LOOP_WHILE;
+    return behind_word(own, "concurrent", "!") ? FV_LOOP_DO_CONCURRENT : FV_LOOP_DO;
+}
+
+enum fv_loop_kind fv_loop_kind_of(const struct fv_loop_text *text, bool is_fortran)
+{
+    return is_fortran ? kind_of_fortran(text) : kind_of_c(text);
+}
+
+/* ---- files ---- */
+
+struct lines {
+    char **items; /* [0]: none */
+    size_t count, room;
+};
+
+static void read_lines(struct lines *out, const char *file, size_t count)
+{
+    const struct fv_source_place here = { NULL, NULL };
+    char path[FV_SOURCE_PATH];
+    struct stat st;
+    const char *why;
+    FILE *in = fv_source_open(&here, file, path, &st, &why);
+    char *line = NULL;
+    size_t room = 0;
+
+    FV_GROW(out->items, out->room, 1);
+    out->items[0] = NULL;
+    out->count = 1;
+    while (in && out->count <= count && getline(&line, &room, in) >= 0) {
+        FV_GROW(out->items, out->room, out->count + 1);
+        out->items[out->count++] = line;
+        line = NULL;
+        room = 0;
+    }
+    free(line);
+    if (in)
+        fclose(in);
+}
+
+static void release_lines(struct lines *l)
+{
+    for (size_t i = 1; i < l->count; i++)
+        free(l->items[i]);
+    free(l->items);
+    *l = (struct lines){ 0 };
+}
+
+static bool is_fortran(const char *file)
+{
+    const char *end = strrchr(file, '.');
+
+    return end && (end[1] == 'f' || end[1] == 'F') &&
+           (!end[2] || isdigit((unsigned char)end[2]) || end[2] == 'o' || end[2] == 'p' || end[2] == 'O' ||
+            end[2] == 'P');
+}
+
+static const char *line_at(const struct lines *l, uint32_t number)
+{
+    return number < l->count ? l->items[number] : NULL;
+}
+
+static int by_file(const void *a, const void *b)
+{
+    const struct fv_loop *x = *(struct fv_loop *const *)a, *y = *(struct fv_loop *const *)b;
+
+    return strcmp(x->file, y->file);
+}
+
+/* That is asked for in the file of the first of them. */
+static size_t last_line(struct fv_loop *const *items, size_t count)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i < count && !strcmp(items[i]->file, items[0]->file); i++) {
+        last = items[i]->last_line > last ? items[i]->last_line : last;
+        last = items[i]->first_line + 1 > last ? items[i]->first_line + 1 : last;
+    }
+    return last;
+}
+
+void fv_loop_kinds_find(struct fv_loops *loops)
+{
+    struct fv_loop **items = fv_xcalloc(loops->count, sizeof(*items));
+    struct lines lines = { 0 };
+    size_t count = 0;
+
+    for (size_t i = 0; i < loops->count; i++)
+        if (loops->items[i].file && loops->items[i].first_line)
+            items[count++] = &loops->items[i];
+    if (count)
+        qsort(items, count, sizeof(*items), by_file);
+    for (size_t i = 0; i < count; i++) {
+        struct fv_loop *l = items[i];
+
+        if (!i || strcmp(items[i - 1]->file, l->file)) {
+            release_lines(&lines);
+            read_lines(&lines, l->file, last_line(items + i, count - i));
+        }
+        const struct fv_loop_text text = { line_at(&lines, l->first_line - 1), line_at(&lines, l->first_line),
+                                           line_at(&lines, l->first_line + 1), line_at(&lines, l->last_line) };
+        l->kind = fv_loop_kind_of(&text, is_fortran(l->file));
+    }
+    release_lines(&lines);
+    free(items);
+}
