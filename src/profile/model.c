@@ -672,9 +672,11 @@ static const struct fv_analysis_result *analysis_of(struct fv_model *m, const st
 {
     const bool whole = !e->passed_by && !m->shown_threads;
 
-    if (e->analysed && !whole)
+    if (e->analysed && !whole) {
+        m->causes.left_out = true;
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE, "it is of all %s; it is left out",
                        e->passed_by ? "ranks" : "threads");
+    }
     return whole ? e->analysed : NULL;
 }
 

@@ -174,6 +174,18 @@ def threads(experiment):
     check('no rank has such a thread' in report(experiment, '--thread', '99', status=1).err, 'said')
 
 
+def analysed(experiment):
+    """A trace that is analysed already is not offered for it."""
+    unify = os.path.join(harness.BUILD, 'fvunify')
+    if not os.path.exists(unify):
+        raise harness.Skip('no fvunify')
+    check('fvunify' in report(experiment, '--thread', '0').out, 'not yet: it is offered')
+    harness.run([unify, '-q', experiment]).ended(0)
+    for choice in ('--thread', '--rank', '--read-ranks'):
+        text = report(experiment, choice, '0').out
+        check('left out' in ' '.join(text.split()) and 'fvunify' not in text, '{}: {}', choice, text)
+
+
 def function(experiment):
     text = report(experiment, '--function', 'MPI_Send').out
     tables = [block.split()[0] for block in text.strip().split('\n\n')]
@@ -219,6 +231,8 @@ def main():
         all_ranks(ring)
     with tap.test('threads'):
         threads(unpacked('threads'))
+    with tap.test('a trace that is analysed'):
+        analysed(unpacked('states'))
     with tap.test('a function'):
         function(ring)
     with tap.test('what cannot be'):

@@ -410,7 +410,8 @@ def lives(tap, kind):
     else:
         with tap.test('{}: main() is left by pthread_exit() while another thread is in MPI'.format(kind)):
             run = kind.profile(['elsewhere'], ['-q', '--sensors', SENSORS], root).ended(0)
-            equal('output', run.out, kind.native('elsewhere').ended(0).out)
+            native = kind.native('elsewhere').ended(0)  # the launcher mixes what its ranks write
+            equal('output', sorted(run.out), sorted(native.out))
             equal('events', len(run.report().data['sensors']), 4)
     with tap.test('{}: after SIGKILL'.format(kind)):
         run = kind.profile(

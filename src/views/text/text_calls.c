@@ -72,11 +72,10 @@ static void put_class(const struct fv_site_size *of, char *text, size_t bytes)
 {
     double seconds = of->sent.seconds + of->received.seconds;
     char low[FV_WORD], high[FV_WORD], word[FV_WORD];
-    bool wide = of->lost || of->min != of->max;
 
     fv_words_add(text, bytes, "%s", fv_words_bytes(of->lost ? fv_size_bucket_low(of->bucket) : of->min, low));
-    if (wide)
-        fv_words_add(text, bytes, " to %s", fv_words_bytes(of->lost ? fv_size_bucket_high(of->bucket) : of->max, high));
+    if (strcmp(low, fv_words_bytes(of->lost ? fv_size_bucket_high(of->bucket) : of->max, high)))
+        fv_words_add(text, bytes, " to %s", high);
     fv_words_add(text, bytes, ": ");
     if (of->sent.count)
         fv_words_add(text, bytes, "%s sent", fv_words_count(of->sent.count, word));
@@ -127,11 +126,11 @@ static void put_moved(const struct fv_page *p, const struct fv_model *m, const s
 
     if (!bytes)
         return;
-    if (sizes.messages && !sizes.sizes_lost && sizes.size_min == sizes.size_max)
-        snprintf(each, sizeof(each), ", %s each", fv_words_bytes(sizes.size_min, c));
-    else if (sizes.messages && !sizes.sizes_lost)
-        snprintf(each, sizeof(each), ", %s to %s each, mean %s", fv_words_bytes(sizes.size_min, c),
-                 fv_words_bytes(sizes.size_max, d), fv_words_bytes(bytes / sizes.messages, e));
+    const bool known = sizes.messages && !sizes.sizes_lost;
+    if (known && !strcmp(fv_words_bytes(sizes.size_min, c), fv_words_bytes(sizes.size_max, d)))
+        snprintf(each, sizeof(each), ", %s each", c);
+    else if (known)
+        snprintf(each, sizeof(each), ", %s to %s each, mean %s", c, d, fv_words_bytes(bytes / sizes.messages, e));
     fprintf(p->out, "      sent %s, received %s%s\n", fv_words_bytes(s->stat.bytes_sent, a),
             fv_words_bytes(s->stat.bytes_received, b), each);
     put_classes(p, m, s);

@@ -321,6 +321,21 @@ static bool *told_of(const struct fv_sections_view *s, const struct rows *rows)
 }
 
 /* Without sections of its own, a program's whole is in the first lines of the report already. */
+/* Of those that warm up. */
+static void put_first_instances(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_sections_view *s = fv_model_sections(v->model);
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "section_warm_up");
+    for (size_t i = 0; i < s->warm_up_count; i++)
+        if (s->warm_ups[i].threads)
+            fv_text_table_add(&t, &s->warm_ups[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_page_heading(p, t.sheet.relation->title, "the first instances took longer: leave them out of a measurement");
+    fv_text_table_end(&t, "section", "");
+}
+
 FV_TEXT_SECTION(sections)
 {
     const struct fv_sections_view *s = fv_model_sections(v->model);
@@ -359,7 +374,7 @@ FV_TEXT_SECTION(sections)
     put_costs(p, v, in_table);
     fv_text_relation(p, v, "section_instances", "instance",
                      "the first of each section and thread; see --section-instances");
-    fv_text_relation(p, v, "section_warm_up", "section", "leave out the first instances where they took longer");
+    put_first_instances(p, v);
     free(in_table);
     free(rows.items);
 }
