@@ -97,9 +97,9 @@ static void write_properties(struct writing *w, uint32_t group, const struct fv_
     if (!r)
         return;
     snprintf(number, sizeof(number), "%u", r->pid);
-    property(w, group, "fvmpi::PID", number);
-    property(w, group, "fvmpi::MPI", r->mpi);
-    property(w, group, "fvmpi::THREAD_LEVEL", r->thread_level);
+    property(w, group, FV_ARCHIVE_PID, number);
+    property(w, group, FV_ARCHIVE_MPI, r->mpi);
+    property(w, group, FV_ARCHIVE_THREAD_LEVEL, r->thread_level);
     if (w->archive->samples && r->sample_rate) {
         snprintf(number, sizeof(number), "%llu", (unsigned long long)r->sample_rate);
         property(w, group, "fvmpi::SAMPLE_RATE", number);

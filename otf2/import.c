@@ -384,6 +384,7 @@ static void further(OTF2_GlobalDefReaderCallbacks *callbacks)
 {
     fv_import_read_metrics(callbacks);
     fv_import_read_files(callbacks);
+    fv_import_read_grids(callbacks);
 }
 
 static bool read_archive(struct fv_import *import, const struct fv_transport *t)

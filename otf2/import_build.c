@@ -467,6 +467,7 @@ void fv_import_build(struct fv_import *import, struct fv_defs *own)
     build_contexts(import, own);
     for (uint32_t i = 0; i < import->tables[FV_IMPORT_COMM].count; i++)
         build_comm(import, own, fv_import_at(import, FV_IMPORT_COMM, i), i);
+    fv_import_build_grids(import, own);
     build_windows(import, own);
     fv_import_build_files(import, own);
     fv_import_number_groups(import, own);
@@ -507,6 +508,16 @@ static void copy(char *out, size_t bytes, const char *text)
     snprintf(out, bytes, "%s", text);
 }
 
+static void copy_properties(const struct fv_import *import, const struct fv_import_process *p,
+                            struct fv_file_header *out)
+{
+    const char *mpi = p ? fv_import_text(import, p->mpi) : "";
+
+    out->pid = p ? (uint32_t)strtoul(fv_import_text(import, p->pid), NULL, 10) : 0;
+    copy(out->mpi, sizeof(out->mpi), *mpi || import->world || import->has_mpi_regions ? mpi : "none");
+    copy(out->thread_level, sizeof(out->thread_level), p ? fv_import_text(import, p->thread_level) : "");
+}
+
 void fv_import_header(const struct fv_import *import, uint32_t rank, const struct fv_import_survey *survey,
                       struct fv_file_header *out)
 {
@@ -534,7 +545,7 @@ void fv_import_header(const struct fv_import *import, uint32_t rank, const struc
     memcpy(out->boot_id, &machine, sizeof(machine));
     copy(out->host, sizeof(out->host), host);
     copy(out->program, sizeof(out->program), fv_import_text(import, survey->program));
-    copy(out->mpi, sizeof(out->mpi), import->world || import->has_mpi_regions ? "" : "none");
+    copy_properties(import, p, out);
     copy(out->fvmpi, sizeof(out->fvmpi), FVMPI_VERSION);
     snprintf(out->command, sizeof(out->command), "OTF2 archive %s", import->anchor);
 }

@@ -31,6 +31,8 @@ static const size_t row_bytes[FV_IMPORT_KINDS] = {
     [FV_IMPORT_METRIC] = sizeof(struct fv_import_metric),
     [FV_IMPORT_MEMBER] = sizeof(struct fv_import_metric_member),
     [FV_IMPORT_GENERATOR] = sizeof(struct fv_import_generator),
+    [FV_IMPORT_DIMENSION] = sizeof(struct fv_grid_dimension),
+    [FV_IMPORT_GRID] = sizeof(struct fv_import_grid),
     [FV_IMPORT_LOCK] = sizeof(struct fv_import_lock_name),
 };
 
@@ -152,7 +154,14 @@ static OTF2_CallbackCode on_process(void *data, OTF2_LocationGroupRef self, OTF2
                                     OTF2_LocationGroupRef creator)
 {
     *(struct fv_import_process *)fv_import_row(data, FV_IMPORT_PROCESS, self) =
-        (struct fv_import_process){ .name = name, .node = node, .creator = creator, .type = type, .rank = FV_NONE };
+        (struct fv_import_process){ .name = name,
+                                    .node = node,
+                                    .creator = creator,
+                                    .type = type,
+                                    .pid = FV_NONE,
+                                    .mpi = FV_NONE,
+                                    .thread_level = FV_NONE,
+                                    .rank = FV_NONE };
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -178,8 +187,15 @@ static OTF2_CallbackCode on_process_property(void *data, OTF2_LocationGroupRef p
 
     if (!p || type != OTF2_TYPE_STRING)
         return OTF2_CALLBACK_SUCCESS;
-    name_lock(import, process, fv_import_text(import, name), value.stringRef);
-    if (strcmp(fv_import_text(import, name), FV_ARCHIVE_STATE) != 0)
+    const char *key = fv_import_text(import, name);
+    name_lock(import, process, key, value.stringRef);
+    if (!strcmp(key, FV_ARCHIVE_PID))
+        p->pid = value.stringRef;
+    if (!strcmp(key, FV_ARCHIVE_MPI))
+        p->mpi = value.stringRef;
+    if (!strcmp(key, FV_ARCHIVE_THREAD_LEVEL))
+        p->thread_level = value.stringRef;
+    if (strcmp(key, FV_ARCHIVE_STATE) != 0)
         return OTF2_CALLBACK_SUCCESS;
     const char *said = fv_import_text(import, value.stringRef);
     p->state = fv_archive_state_of(said);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of an archive that is read; shared by the parts of import.h: import.c opens and closes, import_defs.c
  * reads the definitions, import_build.c makes them struct fv_defs, import_events.c reads events as records in the
- * archive's numbers, import_rank.c follows a rank through them, import_put.c hands them on, import_threads.c what its
+ * archive's numbers, import_rank.c follows a rank through them, import_grids.c reads Cartesian topologies, import_put.c hands them on, import_threads.c what its
  * threads do together, import_metrics.c metrics, import_files.c files, import_survey.c is the first pass. */
 #ifndef FV_IMPORT_STATE_H
 #define FV_IMPORT_STATE_H
@@ -34,6 +34,8 @@ enum fv_import_kind {
     FV_IMPORT_METRIC,    /* class or instance */
     FV_IMPORT_MEMBER,    /* of a metric's class */
     FV_IMPORT_GENERATOR, /* of samples */
+    FV_IMPORT_DIMENSION, /* of a Cartesian topology: struct fv_grid_dimension */
+    FV_IMPORT_GRID,      /* Cartesian topology */
     FV_IMPORT_LOCK,      /* that our own archives name; reference: fv_import_lock_ref() */
     FV_IMPORT_KINDS
 };
@@ -69,6 +71,7 @@ struct fv_import_location {
 };
 struct fv_import_process {
     uint32_t name, node, creator, type;
+    uint32_t pid, mpi, thread_level; /* strings, of our own archives */
     uint32_t rank;   /* FV_NONE */
     uint32_t state;  /* enum fv_file_state, as our own archives say it; 0: not said */
     bool is_missing; /* and they say that it has no records */
@@ -132,6 +135,13 @@ struct fv_import_metric_member {
     uint32_t name, about, unit;
     uint32_t mode, type, base;
     int64_t exponent;
+};
+
+struct fv_import_grid {
+    uint32_t comm;
+    const struct fv_grid_dimension *dimensions;
+    uint32_t count;
+    bool is_other; /* it is not as MPI has them */
 };
 
 struct fv_import_generator {
@@ -268,6 +278,9 @@ void fv_import_build_ranks(struct fv_import *import, struct fv_defs *own);
 /* What is known of a process, for its rank file. */
 void fv_import_header(const struct fv_import *import, uint32_t rank, const struct fv_import_survey *survey,
                       struct fv_file_header *out);
+/* import_grids.c */
+void fv_import_read_grids(OTF2_GlobalDefReaderCallbacks *callbacks);
+void fv_import_build_grids(struct fv_import *import, struct fv_defs *own);
 /* Adds the groups that windows are synchronised with, or finds them. */
 void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs);
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a process ended, as our own archives say it: a property of its location group. */
+/* Of a process, as our own archives say it in properties of its location group; how it ended. */
 #ifndef FV_OTF2_STATES_H
 #define FV_OTF2_STATES_H
 
 #include "trace/format.h"
 
 #include <string.h>
+
+#define FV_ARCHIVE_PID          "fvmpi::PID"
+#define FV_ARCHIVE_MPI          "fvmpi::MPI" /* the library's version */
+#define FV_ARCHIVE_THREAD_LEVEL "fvmpi::THREAD_LEVEL"
 
 #define FV_ARCHIVE_STATE   "fvmpi::STATE"
 #define FV_ARCHIVE_MISSING "missing: no rank file"

@@ -132,6 +132,18 @@ uint32_t fv_transcript_sample_path(struct fv_transcript *t, struct fv_transcript
 
 /* ---- communicators, windows ---- */
 
+static void put_grid(struct fv_transcript *t, const struct fv_def_comm *c, uint32_t id)
+{
+    const struct fv_grid r = { .bytes = (uint32_t)(sizeof(r) + c->grid_dimensions * sizeof(*c->grid)),
+                               .comm = id,
+                               .dimensions = c->grid_dimensions };
+
+    if (!c->grid_dimensions)
+        return;
+    fv_bytes_put(&t->grid_records, &r, sizeof(r));
+    fv_bytes_put(&t->grid_records, c->grid, c->grid_dimensions * sizeof(*c->grid));
+}
+
 uint32_t fv_transcript_comm(struct fv_transcript *t, uint32_t comm)
 {
     const struct fv_def_comm *c = &t->merge->defs.comms[comm];
@@ -157,6 +169,7 @@ uint32_t fv_transcript_comm(struct fv_transcript *t, uint32_t comm)
     else if (runs)
         memcpy(r->run, c->runs, runs * sizeof(*r->run));
     fv_bytes_put(&t->comm_records, r, bytes);
+    put_grid(t, c, id);
     free(r);
     fv_numbers_set(&t->comms, comm, id);
     return id;
@@ -274,6 +287,7 @@ void fv_transcript_definitions(struct fv_transcript *t)
     } chunks[] = { { FV_CHUNK_MODULES, &t->module_records },
                    { FV_CHUNK_PATHS, &t->path_records },
                    { FV_CHUNK_COMMS, &t->comm_records },
+                   { FV_CHUNK_GRIDS, &t->grid_records },
                    { FV_CHUNK_WINDOWS, &t->window_records } };
 
     put_functions(t);

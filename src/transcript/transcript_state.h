@@ -103,7 +103,7 @@ struct fv_transcript {
     struct fv_transcript_thread *threads;
     uint32_t thread_count;
     struct fv_numbers paths, entries, modules, comms, windows; /* ids by the definitions' numbers; FV_NONE: none yet */
-    struct fv_bytes path_records, module_records, comm_records, window_records;
+    struct fv_bytes path_records, module_records, comm_records, grid_records, window_records;
     uint32_t path_count, module_count, comm_count, window_count;
     uint64_t *comm_calls; /* collective ones, by id */
     size_t comm_call_room;

@@ -574,6 +574,20 @@ def as_recorded(mpi, tap):
             for s in data['callsites']
         )
         alike('call sites', sites(other), sites(one))
+    with tap.test('{}: grids of communicators, and what is known of the processes'.format(mpi)):
+        run = mpi.profile(mpi.build('grid.c'), 3, [], ['--trace', '--sample=off', '-q']).ended(0)
+        harness.run([FVUNIFY, '-q', run.directory]).ended(0)
+        one, other = report_of(run.directory), report_of(os.path.join(run.directory, 'traces.otf2'))
+        grids = lambda data: sorted(
+            [(dimension['size'], dimension['periodic']) for dimension in comm['grid']]
+            for comm in data['communicators']
+            if comm['grid']
+        )
+        equal('grids', grids(one), [[(3, False)], [(3, True)]])
+        equal('of the archive', grids(other), grids(one))
+        equal('MPI', other['run']['mpi'], one['run']['mpi'])
+        for key in ('pid', 'thread_level'):
+            equal(key, [rank[key] for rank in other['ranks']], [rank[key] for rank in one['ranks']])
 
 
 def alike(what, found, wanted):
