@@ -333,6 +333,16 @@ double fv_overhead_share(const struct fv_model *m)
     return total_s > 0 ? m->overhead.time_s / total_s : NAN;
 }
 
+/* Another tool recorded the run. */
+static void forget_overhead(struct fv_model *m)
+{
+    m->overhead.time_s = m->overhead.sampling_s = m->overhead.once_s = NAN;
+    for (size_t i = 0; i < m->rank_count; i++)
+        m->ranks[i].tool_s = NAN;
+    for (size_t i = 0; i < m->thread_count; i++)
+        m->threads[i].tool_s = NAN;
+}
+
 static void measure_overhead(struct fv_model *m)
 {
     struct fv_overhead *o = &m->overhead;
@@ -351,7 +361,7 @@ static void measure_overhead(struct fv_model *m)
             o->rank_memory_bytes = r->memory_bytes;
     }
     if (!o->rank_memory_bytes && !(o->time_s > 0)) /* each run of fvmpi takes some of both */
-        o->time_s = NAN;
+        forget_overhead(m);
     o->share = fv_overhead_share(m);
 }
 

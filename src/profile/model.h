@@ -207,7 +207,7 @@ static inline double fv_off_least_s(const struct fv_off_processor *off)
 
 struct fv_rank {
     int world_rank;
-    const char *host, *file, *thread_level;
+    const char *host, *file, *thread_level; /* thread_level: NULL: not known */
     uint32_t pid;
     uint32_t cpus; /* that it may run on; 0 unknown */
     uint64_t cpu_mask[16];

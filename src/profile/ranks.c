@@ -486,7 +486,7 @@ static void *begin_ranks(struct fv_build *b)
         r->cpus = h->cpus;
         memcpy(r->cpu_mask, h->cpu_mask, sizeof(r->cpu_mask));
         r->file = fv_arena_string(&m->arena, b->files[i].name);
-        r->thread_level = fv_arena_string(&m->arena, h->thread_level);
+        r->thread_level = *h->thread_level ? fv_arena_string(&m->arena, h->thread_level) : NULL;
         r->file_bytes = fv_reader_bytes(b->files[i].reader);
         r->thinned = h->coll_shift_ceiling < 31 ? (unsigned)h->coll_shift_ceiling : 31;
         memcpy(r->dropped, h->dropped, sizeof(r->dropped));

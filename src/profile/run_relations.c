@@ -201,16 +201,16 @@ static const struct fv_column_def run_columns[] = {
       "sampling. If clock samples in fvmpi show more, their time is used. Null: another tool recorded the run.",
       FV_FIELD(struct fv_model, overhead.time_s), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "overhead.sampling_s", "sampling", "s", "The part of the overhead that is sampling.",
-      FV_FIELD(struct fv_model, overhead.sampling_s), .flags = FV_ESTIMATE },
+      FV_FIELD(struct fv_model, overhead.sampling_s), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "overhead.once_s", "start and end", "s",
       "The part of the overhead that is starting and ending, by the clock: waiting for a processor is included.",
-      FV_FIELD(struct fv_model, overhead.once_s), .flags = FV_ESTIMATE },
+      FV_FIELD(struct fv_model, overhead.once_s), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "overhead.share", "share", "share", "The overhead as a share of the ranks' time.",
       FV_FIELD(struct fv_model, overhead.share), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "overhead.memory_bytes", "memory", "bytes", "Memory that fvmpi uses in the application, over all ranks.",
-      FV_FIELD(struct fv_model, overhead.memory_bytes) },
+      FV_FIELD(struct fv_model, overhead.memory_bytes), .flags = FV_UNLESS_0 },
     { "overhead.rank_memory_bytes", "memory of a rank", "bytes", "Memory that fvmpi uses in the rank with the most.",
-      FV_FIELD(struct fv_model, overhead.rank_memory_bytes) },
+      FV_FIELD(struct fv_model, overhead.rank_memory_bytes), .flags = FV_UNLESS_0 },
     { "overhead.file_bytes", "files", "bytes", "Total size of the rank files.",
       FV_FIELD(struct fv_model, overhead.file_bytes) },
 };
@@ -370,7 +370,8 @@ static const struct fv_relation trace = {
 static const struct fv_column_def thread_columns[] = {
     { "thread", "thread", "", "Number of the thread in its process; 0 is the first.",
       FV_FIELD(struct fv_thread_view, id), .flags = FV_IS_THREAD },
-    { "tid", "tid", "id", "The kernel's thread id.", FV_FIELD(struct fv_thread_view, tid) },
+    { "tid", "tid", "id", "The kernel's thread id. Null: an archive does not say.", FV_FIELD(struct fv_thread_view, tid),
+      .flags = FV_UNLESS_0 },
     { "main", "main", "", "True: the first thread of the process.", FV_FIELD(struct fv_thread_view, main) },
     { "used_count", "used", "", "Threads that had this number, one after the other.",
       FV_FIELD(struct fv_thread_view, used) },
@@ -387,7 +388,7 @@ static const struct fv_column_def thread_columns[] = {
       FV_FIELD(struct fv_thread_view, system_s), .flags = FV_NULLABLE },
     { "mpi_time_s", "MPI", "s", "Time in MPI calls of the thread.", FV_FIELD(struct fv_thread_view, mpi_time_s) },
     { "overhead_s", "overhead", "s", "fvmpi's own time in the thread.", FV_FIELD(struct fv_thread_view, tool_s),
-      .flags = FV_ESTIMATE },
+      .flags = FV_NULLABLE | FV_ESTIMATE },
     { "in_call", "in call", "", "", FV_NEST_IN(in_call, struct fv_thread_view, in_call) },
 };
 static const struct fv_column_def rank_outer[] = {
@@ -587,7 +588,8 @@ static const char *const state_words[] = { FV_RANK_STATES(FV_LIST_WORD) NULL };
 static const struct fv_column_def rank_columns[] = {
     { "rank", "rank", "", "Its number in MPI_COMM_WORLD.", FV_FIELD(struct fv_rank, world_rank), .flags = FV_IS_RANK },
     { "host", "host", "", "Name of its host.", FV_FIELD(struct fv_rank, host) },
-    { "pid", "pid", "id", "Process id.", FV_FIELD(struct fv_rank, pid) },
+    { "pid", "pid", "id", "Process id. Null: an archive of another tool does not say.", FV_FIELD(struct fv_rank, pid),
+      .flags = FV_UNLESS_0 },
     { "state", "state", "",
       "finalized: it called MPI_Finalize. exited: exit() without MPI_Finalize. replaced: it became another program by "
       "exec(), which is not in this file. killed: it ended in another way, or after MPI_Abort. cut: of an archive that "
@@ -701,9 +703,10 @@ static const struct fv_column_def rank_columns[] = {
     { "finalize_s", "finalize", "s", "Time in MPI_Finalize.", FV_FIELD(struct fv_rank, finalize_s) },
     { "begin_s", "begin", "s", "When the rank began.", FV_FIELD(struct fv_rank, begin_s) },
     { "end_s", "end", "s", "When the rank ended, or its latest sign of life.", FV_FIELD(struct fv_rank, end_s) },
-    { "overhead_s", "overhead", "s", "fvmpi's own time in the rank.", FV_FIELD(struct fv_rank, tool_s),
-      .flags = FV_ESTIMATE },
-    { "memory_bytes", "memory", "bytes", "fvmpi's memory in the process.", FV_FIELD(struct fv_rank, memory_bytes) },
+    { "overhead_s", "overhead", "s", "fvmpi's own time in the rank. Null: another tool recorded it.", FV_FIELD(struct fv_rank, tool_s),
+      .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "memory_bytes", "memory", "bytes", "fvmpi's memory in the process. Null: another tool recorded it.",
+      FV_FIELD(struct fv_rank, memory_bytes), .flags = FV_UNLESS_0 },
     { "file_bytes", "file", "bytes", "Size of the rank file.", FV_FIELD(struct fv_rank, file_bytes) },
     { "file", "file", "", "Name of the rank file.", FV_FIELD(struct fv_rank, file) },
     { "thread_level", "thread level", "", "The thread support that MPI provides.",

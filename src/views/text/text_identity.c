@@ -256,7 +256,8 @@ FV_TEXT_SECTION(identity)
     else
         fv_text_field(p, NAMES, "ranks", "%d on %zu hosts (%s, ...)", m->world_size, hosts, m->ranks[0].host);
     put_machine(p, m);
-    snprintf(text, sizeof(text), "%s, %s", m->mpi, m->ranks[0].thread_level);
+    const char *level = m->ranks[0].thread_level;
+    snprintf(text, sizeof(text), "%s%s%s", m->mpi, level ? ", " : "", level ? level : "");
     for (char *tab = text; (tab = strchr(tab, '\t'));)
         *tab = ' ';
     if (!fv_text_serial(m) && *m->mpi)
