@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of an archive that is read; shared by the parts of import.h: import.c opens and closes, import_defs.c
  * reads the definitions, import_build.c makes them struct fv_defs, import_events.c reads events as records in the
- * archive's numbers, import_rank.c follows a rank through them, import_grids.c reads Cartesian topologies, import_put.c hands them on, import_threads.c what its
- * threads do together, import_metrics.c metrics, import_files.c files, import_survey.c is the first pass. */
+ * archive's numbers, import_rank.c follows a rank through them, import_grids.c reads Cartesian topologies, import_put.c
+ * hands them on, import_threads.c what its threads do together, import_metrics.c metrics, import_files.c files,
+ * import_survey.c is the first pass. */
 #ifndef FV_IMPORT_STATE_H
 #define FV_IMPORT_STATE_H
 
@@ -72,9 +73,9 @@ struct fv_import_location {
 struct fv_import_process {
     uint32_t name, node, creator, type;
     uint32_t pid, mpi, thread_level; /* strings, of our own archives */
-    uint32_t rank;   /* FV_NONE */
-    uint32_t state;  /* enum fv_file_state, as our own archives say it; 0: not said */
-    bool is_missing; /* and they say that it has no records */
+    uint32_t rank;                   /* FV_NONE */
+    uint32_t state;                  /* enum fv_file_state, as our own archives say it; 0: not said */
+    bool is_missing;                 /* and they say that it has no records */
 };
 struct fv_import_lock_name {
     uint32_t text; /* string: its kind and name */

@@ -35,11 +35,11 @@ class RunRow(KnownRow):
     rank_time_wait_s: Optional[float]
     rank_time_wait_kind: Optional[Literal['exact', 'estimate']]
     overhead_time_s: Optional[float]
-    overhead_sampling_s: float
-    overhead_once_s: float
+    overhead_sampling_s: Optional[float]
+    overhead_once_s: Optional[float]
     overhead_share: Optional[float]
-    overhead_memory_bytes: int
-    overhead_rank_memory_bytes: int
+    overhead_memory_bytes: Optional[int]
+    overhead_rank_memory_bytes: Optional[int]
     overhead_file_bytes: int
 
 class ClockAlignmentRow(KnownRow):
@@ -140,7 +140,7 @@ class AffinityRow(KnownRow):
 class RanksRow(KnownRow):
     rank: int
     host: str
-    pid: int
+    pid: Optional[int]
     state: Literal['finalized', 'exited', 'replaced', 'killed', 'cut', 'running']
     app_time_s: float
     mpi_time_s: float
@@ -192,8 +192,8 @@ class RanksRow(KnownRow):
     finalize_s: float
     begin_s: float
     end_s: float
-    overhead_s: float
-    memory_bytes: int
+    overhead_s: Optional[float]
+    memory_bytes: Optional[int]
     file_bytes: int
     file: str
     thread_level: Optional[str]
@@ -204,7 +204,7 @@ class RanksRow(KnownRow):
 class ThreadsRow(KnownRow):
     rank: int
     thread: int
-    tid: int
+    tid: Optional[int]
     main: bool
     used_count: int
     count: int
@@ -212,7 +212,7 @@ class ThreadsRow(KnownRow):
     user_s: Optional[float]
     system_s: Optional[float]
     mpi_time_s: float
-    overhead_s: float
+    overhead_s: Optional[float]
 
 class CallsitesRow(KnownRow):
     id: int

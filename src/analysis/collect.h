@@ -30,7 +30,8 @@ static inline uint64_t fv_item_completion_key(uint64_t key)
 /* 72 bytes. Of a lock of a window: what is behind the semicolons. */
 struct fv_item {
     uint64_t key, ns; /* ns: begin of the call that posted it; of the locking call */
-    uint64_t end;     /* group: end of the call, of a scan the rank in the communicator; begin of the unlocking call */
+    uint64_t end;     /* group: end of the call, of a scan the rank in the communicator; receive: when it was there, 0
+                       * not known; begin of the unlocking call */
     uint64_t extra;   /* send: a time that the receiver wants to know; receive, group: the line that waits; end
                        * of the locking call */
     uint64_t reply;   /* step that waits; with FV_ITEM_LATER the number of the send; FV_NONE: none; end of the

@@ -143,6 +143,7 @@ static bool received(struct fv_rank_collect *r, struct fv_call_thread *t, const 
     s->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_SENDER;
     fv_step_set_size(s, fv_step_size_of(m->received));
     item->reply = number;
+    item->end = m->kind == FV_REC_MATCHED ? 0 : m->time_ns; /* what a probe told has the time of its begin */
     item->extra = t->line; /* that completed it, which need not be the one that posted it */
     return true;
 }

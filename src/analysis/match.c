@@ -30,6 +30,7 @@ struct fv_match {
     size_t used;   /* keys */
     uint32_t *met; /* by world rank: in which of the groups that were looked at it was last */
     uint32_t looked_at;
+    uint64_t early; /* as in struct fv_unmatched_counts */
     struct fv_bytes *answers;
     struct fv_item *locks; /* until the end */
     size_t lock_count, lock_room;
@@ -180,6 +181,7 @@ static void meet(struct fv_match *m, const struct fv_item *send, const struct fv
 {
     bool later = send->flags & FV_ITEM_LATER;
 
+    m->early += receive->end && receive->end < send->ns;
     if (receive->reply != FV_NONE) { /* it was not given up */
         struct fv_answer *a = answer(m, send);
 
@@ -572,7 +574,7 @@ void fv_match_end(struct fv_match *m, struct fv_bytes *answers)
 
 struct fv_unmatched_counts fv_match_rest(const struct fv_match *m)
 {
-    struct fv_unmatched_counts u = { 0 };
+    struct fv_unmatched_counts u = { .early = m->early };
 
     for (uint32_t i = 0; i <= m->mask; i++)
         for (uint32_t k = m->buckets[i]; k; k = m->keys[k].next) {

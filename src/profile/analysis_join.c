@@ -289,6 +289,7 @@ static void take_totals(struct join *j)
     c->source = FV_CAUSES_TRACE;
     c->exact = c->is_whole = j->exact;
     c->unmatched = a->unmatched;
+    c->early = a->early;
     c->cut_short = a->cut_short;
     c->wait_s = 0;
     c->unexplained_s = a->unexplained_s;
@@ -378,7 +379,8 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysis_result *a)
         m->ranks[i].caused_s = m->ranks[i].charged_s = m->ranks[i].critical_s = NAN;
     if (!a)
         return;
-    j.exact = a->one_clock && !a->unmatched && a->rank_count >= a->world_size && m->rank_count >= a->world_size;
+    j.exact =
+        a->one_clock && !a->unmatched && !a->early && a->rank_count >= a->world_size && m->rank_count >= a->world_size;
     bool same = same_files(&j);
     if (same) {
         add_shares(&j);

@@ -437,6 +437,7 @@ struct fv_causes {
     bool is_whole;        /* ... only kinds of waiting that are estimates by themselves are not exact */
     double estimated_s;   /* of what ranks waited in calls, by a trace, the part that is an estimate */
     uint64_t unmatched;   /* messages and collectives of which the trace has one side only: nobody waits in them */
+    uint64_t early;       /* messages that were received before they were sent: clocks were not in step */
     uint64_t cut_short;   /* waits whose delay was looked for in a rank's last calls only */
     bool left_out;        /* the trace was analysed, but holds too little of the run */
     double wait_s;        /* all waiting that is spoken of */

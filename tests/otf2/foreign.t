@@ -659,6 +659,13 @@ def main():
         )  # its part of the loop is largest
         last = rows[0]['wait_s'] + rows[1]['wait_s'] + rows[2]['wait_s'] + rows[3]['wait_s']
         check(abs(last - sum(row['caused_s'] for row in rows)) < 1e-6, '{}', rows)
+    with tap.test('messages that came before they were sent: clocks were not in step, and nothing is exact'):
+        for name, early in (('scorep-unwind', 10), ('scorep-late', 0)):
+            equal(name, analyse(archives.anchor(name), '-q').data['unmatched']['early'], early)
+            text = harness.run([harness.FVMPI, 'report', archives.anchor(name), '--width', '200']).ended(0).out
+            equal(name + ': exact', 'is waiting (exact)' in text, not early)
+            said = '10 messages came before they were sent: clocks differ'
+            equal(name + ': why', said in ' '.join(text.split()), bool(early))
     with tap.test('communication that does not move: no progress'):
         for name in ('scorep-overlap', 'scorep-metrics'):
             check(waits(analyse(archives.anchor(name), '-q').data)['no_progress'] > 0.3, '{}', name)

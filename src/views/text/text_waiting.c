@@ -252,11 +252,14 @@ static const char *exactness(const struct fv_causes *c, char out[80])
 static void put_trace_heading(const struct fv_page *p, const struct fv_model *m)
 {
     const struct fv_causes *c = &m->causes;
-    char remark[400], all[128], unmatched[128] = "", word[FV_WORD], how[80];
+    char remark[500], all[128], unmatched[256] = "", word[FV_WORD], how[80];
 
     if (c->unmatched)
         snprintf(unmatched, sizeof(unmatched), "; one side is missing of %s message%s or collectives",
                  fv_words_count(c->unmatched, word), fv_words_s(c->unmatched));
+    if (c->early)
+        fv_words_add(unmatched, sizeof(unmatched), "; %s message%s came before %s sent: clocks differ",
+                     fv_words_count(c->early, word), fv_words_s(c->early), c->early == 1 ? "it was" : "they were");
     snprintf(remark, sizeof(remark), "%s, by the trace (%s%s), ", total(m, all), exactness(c, how), unmatched);
     if (c->coverage < FV_CAUSES_WHOLE)
         fv_words_add(remark, sizeof(remark), "which has %s of the MPI time", fv_words_percent(c->coverage, 1, word));
