@@ -56,7 +56,7 @@ static uint64_t path_in(const struct fv_import *import, const OTF2_AttributeList
 {
     uint32_t context;
 
-    if (import->call_path == FV_NONE ||
+    if (!fv_import_has(attributes, import->call_path) ||
         OTF2_AttributeList_GetCallingContextRef(attributes, import->call_path, &context) != OTF2_SUCCESS)
         return 0;
     return (uint64_t)context + 1;
@@ -67,7 +67,8 @@ static uint32_t lock_in(const struct fv_import *import, const OTF2_AttributeList
 {
     uint32_t lock;
 
-    return import->lock != FV_NONE && OTF2_AttributeList_GetUint32(attributes, import->lock, &lock) == OTF2_SUCCESS
+    return fv_import_has(attributes, import->lock) &&
+                   OTF2_AttributeList_GetUint32(attributes, import->lock, &lock) == OTF2_SUCCESS
                ? lock + 1
                : 0;
 }
@@ -86,14 +87,14 @@ static void waiting(const struct fv_import *import, const OTF2_AttributeList *at
     uint32_t kind;
     uint64_t cause;
 
-    if (import->wait_kind == FV_NONE ||
+    if (!fv_import_has(attributes, import->wait_kind) ||
         OTF2_AttributeList_GetStringRef(attributes, import->wait_kind, &kind) != OTF2_SUCCESS)
         return;
     for (unsigned i = 1; i < FV_TW_COUNT; i++)
         m->tag = import->wait_kinds[i] == kind ? i : m->tag;
-    if (import->wait != FV_NONE)
+    if (fv_import_has(attributes, import->wait))
         OTF2_AttributeList_GetUint64(attributes, import->wait, &m->received);
-    if (import->cause != FV_NONE &&
+    if (fv_import_has(attributes, import->cause) &&
         OTF2_AttributeList_GetLocationRef(attributes, import->cause, &cause) == OTF2_SUCCESS)
         m->id = cause + 1;
 }
@@ -108,13 +109,13 @@ static struct fv_record leaving(const struct fv_import *import, unsigned kind, u
     uint64_t bytes;
     uint8_t failed;
 
-    if (import->io_handle != FV_NONE &&
+    if (fv_import_has(attributes, import->io_handle) &&
         OTF2_AttributeList_GetIoHandleRef(attributes, import->io_handle, &handle) == OTF2_SUCCESS)
         m.aux = handle + 1;
-    if (import->io_failed != FV_NONE &&
+    if (fv_import_has(attributes, import->io_failed) &&
         OTF2_AttributeList_GetUint8(attributes, import->io_failed, &failed) == OTF2_SUCCESS)
         m.op = failed ? 2 : 1;
-    if (import->io_bytes != FV_NONE &&
+    if (fv_import_has(attributes, import->io_bytes) &&
         OTF2_AttributeList_GetUint64(attributes, import->io_bytes, &bytes) == OTF2_SUCCESS)
         m.sent = bytes + 1;
     waiting(import, attributes, &m);
@@ -148,7 +149,7 @@ EVENT(context_sample, OTF2_CallingContextRef context, uint32_t distance, OTF2_In
     uint64_t ns = g ? g->ns : 0;
 
     (void)distance;
-    if (import->cpu_time != FV_NONE)
+    if (fv_import_has(attributes, import->cpu_time))
         OTF2_AttributeList_GetUint64(attributes, import->cpu_time, &ns);
     return ADD(.kind = FV_RAW_SAMPLE, .ref = context, .sent = ns);
 }
@@ -347,7 +348,7 @@ EVENT(io_begin, OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_IoOpera
     const struct fv_import *import = ((struct fv_import_stream *)data)->import;
     uint64_t offset = UINT64_MAX;
 
-    if (import->io_offset != FV_NONE)
+    if (fv_import_has(attributes, import->io_offset))
         OTF2_AttributeList_GetUint64(attributes, import->io_offset, &offset);
     return ADD(.kind = FV_REC_IO_BEGIN, .ref = handle, .sent = bytes, .id = id, .received = offset + 1,
                .op = (uint8_t)((mode == OTF2_IO_OPERATION_MODE_WRITE ? FV_IO_WRITE : 0) |

@@ -93,7 +93,7 @@ OTF2_CallbackCode fv_import_on_metric(OTF2_LocationRef location, OTF2_TimeStamp 
     (void)location, (void)position;
     if (!s->reads_metrics)
         return OTF2_CALLBACK_SUCCESS;
-    if (s->import->call_path != FV_NONE && count == 1 && types[0] == OTF2_TYPE_UINT64 &&
+    if (count == 1 && types[0] == OTF2_TYPE_UINT64 && fv_import_has(attributes, s->import->call_path) &&
         OTF2_AttributeList_GetCallingContextRef(attributes, s->import->call_path, &context) == OTF2_SUCCESS) {
         s->ahead[s->count++] = (struct fv_record){
             .kind = FV_RAW_SAMPLE, .time_ns = time, .ref = context, .sent = values[0].unsigned_int

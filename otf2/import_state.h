@@ -285,6 +285,13 @@ void fv_import_build_grids(struct fv_import *import, struct fv_defs *own);
 /* Adds the groups that windows are synchronised with, or finds them. */
 void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs);
 
+/* Has the event it? To ask the library for one that is not there is an error of 400 instructions. */
+static inline bool fv_import_has(const OTF2_AttributeList *attributes, uint32_t attribute)
+{
+    return attribute != FV_NONE && OTF2_AttributeList_GetNumberOfElements(attributes) &&
+           OTF2_AttributeList_TestAttributeByID(attributes, attribute);
+}
+
 /* import_events.c: events of a location, one after the other. */
 enum {
     FV_RAW_CONTEXT_ENTER = FV_REC_COUNT, /* ref: calling context */
