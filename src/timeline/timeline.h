@@ -6,10 +6,10 @@
  *     header, then in any order: blocks of slices and of messages, bins, and tables, which the header leads to
  *
  * Times are ns after the run's origin. A *row* is a location: a thread of a rank. A *slice* is a region that a row was
- * in, or, sampled, a function that samples found outside of all regions. Slices of a row are in chunks by the length of
- * their time, 4^k to 4^(k+1) ns: those that a stretch of time holds are few chunks, and those that are too short to be
- * seen need not be read. A *bin* is a stretch of a row with the time of each class of regions in it; bins of the next
- * level are twice as long. */
+ * in, or, sampled, a function that samples found outside of all regions but sections. Slices of a row are in chunks by
+ * the length of their time, 4^k to 4^(k+1) ns: those that a stretch of time holds are few chunks, and those that are
+ * too short to be seen need not be read. A *bin* is a stretch of a row with the time of each class of regions in it;
+ * bins of the next level are twice as long. */
 #ifndef FV_TIMELINE_H
 #define FV_TIMELINE_H
 
@@ -35,7 +35,7 @@ enum fv_timeline_class {
 };
 
 #define FV_TIMELINE_MAGIC   "FVTIMELN"
-#define FV_TIMELINE_VERSION 4
+#define FV_TIMELINE_VERSION 5
 #define FV_TIMELINE_NONE    UINT32_MAX
 
 /* A stretch of the file: `count` of what it is of. */

@@ -214,7 +214,8 @@ RELATION(call, "trace_calls", "trace_calls", "Calls",
          "Calls of a trace one by one, and functions whose begin and end were recorded. In no order.");
 RELATION(wait, "trace_waits", "trace_waits", "Waits", "Calls of a trace that waited for another rank. In no order.");
 RELATION(sample, "trace_samples", "trace_samples", "Samples",
-         "What samples of a trace (--trace --sample) found a thread in, outside of recorded calls. In no order.");
+         "What samples of a trace (--trace --sample) found a thread in, outside of recorded calls, and in sections. In "
+         "no order.");
 RELATION(message, "trace_messages", "trace_messages", "Messages", "Messages of a trace, by the time sent.");
 RELATION(label, "trace_labels", "trace_labels", "Labels", "Moments of a trace that were marked, by time.");
 RELATION(critical, "trace_critical_path", "trace_critical_path", "Critical path",

@@ -57,6 +57,7 @@ struct fv_timeline_open {
     uint64_t begin_ns;
     uint32_t region, context;
     uint32_t comm, instance; /* of the collective operation that it is, the first one; FV_TIMELINE_NONE */
+    bool is_section;         /* that the program marks */
 };
 
 struct fv_timeline_values { /* a series as it grows */

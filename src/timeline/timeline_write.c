@@ -67,14 +67,14 @@ static void spend(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
 }
 
 static void enter(struct fv_timeline_writer *w, struct fv_timeline_thread *t, uint64_t now, uint32_t region,
-                  uint32_t node)
+                  uint32_t node, bool is_section)
 {
     end_sampled(w, t);
     spend(w, t, now);
     FV_GROW(t->open, t->room, t->depth + 1);
-    t->open[t->depth++] =
-        (struct fv_timeline_open){ now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE,
-                                   FV_TIMELINE_NONE, 0 };
+    t->open[t->depth++] = (struct fv_timeline_open){
+        now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE, FV_TIMELINE_NONE, 0, is_section
+    };
 }
 
 /* wait_ns: from its begin on, for a row. */
@@ -83,6 +83,7 @@ static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
 {
     if (!t->depth)
         return;
+    end_sampled(w, t);
     spend(w, t, now);
     const struct fv_timeline_open *o = &t->open[--t->depth];
     struct fv_timeline_slice slice = { .begin_ns = o->begin_ns,
@@ -118,8 +119,8 @@ static uint32_t function_at(const struct fv_timeline_writer *w, uint32_t node)
     return function == FV_NONE ? FV_TIMELINE_NONE : (uint32_t)m->defs.function_count + function;
 }
 
-/* Outside of all regions a sample says where the time since the one before, or the last region, went: what was CPU time
- * of it is not told from what was not. */
+/* Outside of all regions, and in a section alone, a sample says where the time since the one before, or the last
+ * region, went: what was CPU time of it is not told from what was not. */
 static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
 {
     uint32_t region = function_at(w, r->context), context = w->merge->context_of_node[r->context];
@@ -127,7 +128,7 @@ static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, c
 
     w->rows[t->row].samples++;
     w->header.samples++;
-    if (t->depth || region == FV_TIMELINE_NONE || begin >= r->time_ns)
+    if ((t->depth && !t->open[t->depth - 1].is_section) || region == FV_TIMELINE_NONE || begin >= r->time_ns)
         return;
     fv_timeline_add_piece(w, &t->bins, &(struct fv_timeline_piece){ begin, r->time_ns, region });
     if (t->sampled.ns && t->sampled.region == region && t->sampled.context == context &&
@@ -139,6 +140,7 @@ static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, c
                                                  .ns = r->time_ns - begin,
                                                  .region = region,
                                                  .context = context,
+                                                 .depth = (uint16_t)(t->depth < UINT16_MAX ? t->depth : UINT16_MAX),
                                                  .flags = FV_SLICE_SAMPLED,
                                                  .cause = FV_TIMELINE_NONE };
     }
@@ -169,10 +171,13 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
     case FV_REC_LIBRARY_ENTER:
     case FV_REC_WORK_ENTER:
     case FV_REC_REGION_ENTER:
-    case FV_REC_SECTION_ENTER: enter(w, t, r->time_ns, r->ref, r->kind == FV_REC_SECTION_ENTER ? 0 : r->context); break;
+    case FV_REC_SECTION_ENTER:
+        enter(w, t, r->time_ns, r->ref, r->kind == FV_REC_SECTION_ENTER ? 0 : r->context,
+              r->kind == FV_REC_SECTION_ENTER);
+        break;
     case FV_REC_INSTANCE:
         if (function_at(w, r->context) != FV_TIMELINE_NONE)
-            enter(w, t, r->time_ns, function_at(w, r->context), r->context);
+            enter(w, t, r->time_ns, function_at(w, r->context), r->context, false);
         break;
     case FV_REC_LEAVE:
     case FV_REC_REGION_LEAVE:

@@ -3,6 +3,7 @@
 """What fvmpi report writes for other people's viewers. Perfetto's trace is decoded by protoc, and held against the
 archive's events as otf2-print tells them; pprof's and callgrind's profiles against the folded stacks."""
 import gzip
+import json
 import os
 import re
 import shutil
@@ -221,6 +222,28 @@ def of_a_run(tap, mpi):
         check('--trace' in refused.err and not os.path.exists(out), '{}', refused.err)
 
 
+def in_sections(tap, mpi):
+    """Functions that samples found in sections lie within these, and nowhere else than where the table has them."""
+    with tap.test('{}: samples in sections'.format(mpi)):
+        source = os.path.join(os.path.dirname(HERE), 'planted', 'sections.c')
+        program = mpi.build(source, '-O0', '-g', '-I' + os.path.join(harness.SOURCE, 'src'), output='in_sections')
+        run = mpi.profile(program, 2, ['cpu'], ['--trace', '--sample=1000', '-q']).ended(0)
+        harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+        trace, all_ns = perfetto(run.directory), 0
+        for uuid in trace.threads():
+            rows = trace.slices()[uuid]
+            steps = [row for row in rows if row[2].startswith('step ')]
+            sampled = [row for row in rows if 'where this is from' in row[4]]
+            found = [row for row in sampled if any(step[0] <= row[0] and row[1] <= step[1] for step in steps)]
+            found_ns, step_ns = (sum(row[1] - row[0] for row in of) for of in (found, steps))
+            check(0.5 * step_ns < found_ns <= step_ns, 'samples for {} ns in steps of {} ns', found_ns, step_ns)
+            check('spin' in {row[2] for row in found}, '{}', found[:3])
+            all_ns += sum(row[1] - row[0] for row in sampled)
+        command = [harness.FVMPI, 'query', run.directory, '--json', 'SELECT sum(duration_s) FROM trace_samples']
+        (row,) = json.loads(harness.run(command).ended(0).out)['rows']
+        close('the table', float(row[0]), all_ns / 1e9, 1e-6)
+
+
 # ---- samples ----
 
 
@@ -308,6 +331,7 @@ def main():
     of_archives(tap)
     for mpi in harness.an_mpi(tap):
         of_a_run(tap, mpi)
+        in_sections(tap, mpi)
         samples(tap, mpi)
     tap.done()
 
