@@ -324,6 +324,11 @@ bool fv_model_is_of_program(const struct fv_model *m, uint32_t module)
     return false;
 }
 
+bool fv_model_is_of_archive(const struct fv_model *m)
+{
+    return isnan(m->overhead.time_s);
+}
+
 double fv_overhead_share(const struct fv_model *m)
 {
     double total_s = m->efficiency.total_s;

@@ -597,6 +597,8 @@ static inline double fv_rank_caused_s(const struct fv_model *model, const struct
 /* The value that an option of the recording had, by its variable, on some rank; NULL: it was at its default. */
 const char *fv_model_option(const struct fv_model *model, const char *variable);
 
+/* Was it read of an archive, which tells nothing of what recording it took? */
+bool fv_model_is_of_archive(const struct fv_model *model);
 /* Is it known when the run began? Not of an archive without a date, whose times count from 1970. */
 static inline bool fv_model_knows_start(const struct fv_model *m)
 {

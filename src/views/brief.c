@@ -127,9 +127,12 @@ static void put_text(FILE *out, const struct brief *b, size_t shown)
         fprintf(out, "%zu smaller finding%s left out\n", f->count - shown, fv_words_s(f->count - shown));
     if (*b->left)
         fprintf(out, "%s\n", b->left);
-    for (size_t i = 0; i < b->flag_count; i++)
-        fprintf(out, "%s%s (%.*s)", i ? ", " : "not recorded: ", b->flags[i].table, (int)b->flags[i].bytes,
-                b->flags[i].text);
+    const bool of_archive = fv_model_is_of_archive(m);
+    for (size_t i = 0; i < b->flag_count; i++) {
+        fprintf(out, "%s%s", i ? ", " : of_archive ? "not in the archive: " : "not recorded: ", b->flags[i].table);
+        if (!of_archive)
+            fprintf(out, " (%.*s)", (int)b->flags[i].bytes, b->flags[i].text);
+    }
     fputs(b->flag_count ? "\n" : "", out);
     if (f->count)
         fprintf(out, "numbers behind a finding: %s\n", FV_COMMAND("fvmpi", "explain", "ID", m->directory));
@@ -193,7 +196,7 @@ static void put_json(FILE *out, const struct brief *b, size_t shown)
     fv_json_object(j, "not_recorded");
     for (size_t i = 0; i < b->flag_count; i++) {
         snprintf(flag, sizeof(flag), "%.*s", (int)b->flags[i].bytes, b->flags[i].text);
-        fv_json_string(j, b->flags[i].table, flag);
+        fv_json_string(j, b->flags[i].table, fv_model_is_of_archive(m) ? NULL : flag);
     }
     fv_json_end(j);
     fv_json_end(j);

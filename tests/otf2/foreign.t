@@ -431,6 +431,8 @@ def reported(tap, archives):
             '{}',
             text[:1500],
         )
+        brief = harness.run([harness.FVMPI, 'report', archives.anchor('scorep-late'), '--brief']).ended(0).out
+        check('not in the archive: ' in brief and '(--' not in brief, 'options of a run that was: {}', brief)
         text = harness.run([harness.FVMPI, 'report', archives.anchor('scorep-overlap'), '--width', '200']).ended(0).out
         text = ' '.join(text.split())
         check('computed in state::reaction() in overlap.f90' in text, '{}', text[:1500])

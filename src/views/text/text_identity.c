@@ -33,7 +33,7 @@ static void put_overhead(const struct fv_page *p, const struct fv_model *m)
 
     if (o->sampling_s > 0)
         snprintf(own, sizeof(own), " (%s of it sampling, over all threads)", fv_words_seconds(o->sampling_s, sampling));
-    if (isnan(o->time_s)) /* an archive of another tool */
+    if (fv_model_is_of_archive(m))
         return;
     if (o->share > 1)
         snprintf(part, sizeof(part), "longer than they ran");
