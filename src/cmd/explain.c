@@ -81,25 +81,29 @@ static bool has_ranks(const char *table)
     return has;
 }
 
-/* Rows of its function, else of its rank, else the first ones. */
+/* A few ranks are compared: of more, the finding's alone is shown. */
+#define COMPARED 8
+
+/* Rows of its function, else of its rank, else the first ones; a table without any is left out. */
 static int put_table(const char *table, struct fv_tables *tables, const struct fv_finding *f,
                      const struct fv_page *page)
 {
     char rank[16];
     size_t met = 0;
-    struct fv_query q = { .table = table, .top = page->top, .asked_for = fv_tables_asked_for };
+    struct fv_query q = { .table = table, .top = page->top, .asked_for = fv_tables_asked_for, .met = &met };
 
     if (f->function) {
         struct fv_query of = q;
 
         of.function = f->function;
-        of.met = &met;
         if (fv_query_print(&of, fv_profile_relations, tables, FV_QUERY_TEXT, page, page->out))
             return -FV_EIO;
     }
     if (met)
         return 0;
-    if (f->rank != FV_NONE && has_ranks(table)) {
+    if (f->rank != FV_NONE && has_ranks(table) && tables->model->rank_count <= COMPARED)
+        q.top = page->top > COMPARED ? page->top : COMPARED;
+    else if (f->rank != FV_NONE && has_ranks(table)) {
         snprintf(rank, sizeof(rank), "%d", tables->model->ranks[f->rank].world_rank);
         q.ranks = rank;
     }

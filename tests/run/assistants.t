@@ -93,7 +93,9 @@ def explain(tap, runs):
         count = 0
         for name, directory in runs.items():
             for finding in of_json(directory)['findings']:
-                text = fvmpi('explain', finding['finding_id'], directory, '--width', '200').out
+                done = fvmpi('explain', finding['finding_id'], directory, '--width', '200')
+                text = done.out
+                check(not done.err and '  0 rows' not in text, 'a table without rows: {} {}', text, done.err)
                 check(finding['title'] in text and finding['text'][:40] in text, '{}: {}', finding['finding_id'], text)
                 if finding['lost_s'] is not None:
                     check('{:.6g} s'.format(finding['lost_s']) in text, '{}: {}', finding, text)

@@ -609,7 +609,7 @@ int fv_query_print(const struct fv_query *asked, const struct fv_relation *const
     int err = parse(&q, set);
 
     if (!err) {
-        if (!asked->met || q.of.count)
+        if (!asked->met || !asked->function || q.of.count)
             fv_relation_each(&q.place, subject, keep_row, &q);
         if (!asked->met || q.chosen)
             err = answer(&q, page, out);
