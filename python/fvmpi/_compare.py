@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several runs compared: `fvmpi diff` and `fvmpi scaling`."""
+"""Several runs compared: `fvmpi diff` and `fvmpi scaling`; and for Thicket."""
 from typing import Any, Dict, Iterable, List, Union
 
 from ._command import Path, as_path, ask_json
-from ._run import Run
+from ._run import Run, open
+from ._table import needed
 
 One = Union[Path, Run]
 Side = Union[One, Iterable[One]]
@@ -23,6 +24,21 @@ def scaling(runs: Iterable[One], kind: Union[str, None] = None) -> Dict[str, Any
         raise ValueError("kind is 'strong', 'weak' or None, not {!r}".format(kind))
     answer: Dict[str, Any] = ask_json('scaling', '--json', '-', *(['--' + kind] if kind else []), *directories(runs))
     return answer
+
+
+def to_thicket(runs: Iterable[One]) -> Any:
+    """Sampled runs as one thicket.Thicket: the call trees side by side, and of each run its program, number of ranks and
+    time as metadata."""
+    thicket = needed('thicket').Thicket
+    made = []
+    for one in runs:
+        run = one if isinstance(one, Run) else open(one)
+        frame, brief = run.to_hatchet(), run.brief()
+        frame.metadata = {key: brief[key] for key in ('command', 'ranks', 'elapsed_s')}
+        made.append(thicket.thicketize_graphframe(frame, run.paths[0]))
+    if not made:
+        raise ValueError('no experiment is given')
+    return made[0] if len(made) == 1 else thicket.concat_thickets(made)
 
 
 def directories(side: Side) -> List[str]:

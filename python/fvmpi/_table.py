@@ -224,7 +224,7 @@ def needed(module: str) -> Any:
     try:
         return __import__(module)
     except ImportError as why:
-        package = {'hatchet': 'llnl-hatchet'}.get(module, module)
+        package = {'hatchet': 'llnl-hatchet', 'thicket': 'llnl-thicket'}.get(module, module)
         raise ImportError('{} is not installed: {}; pip install {}'.format(module, why, package), name=module) from None
 
 

@@ -241,6 +241,27 @@ def asked(tap, runs):
         check(
             'main' in str(sampled) and sampled.inclusive_time_s > 0 and 'inclusive_ticks' in dir(sampled), '{}', sampled
         )
+    with tap.test('runs as one for Thicket'):
+        of_thicket(opened(runs['samples']))
+
+
+def of_thicket(run):
+    """A stand-in with the two functions that are called: of each run a frame with its metadata and name, then all."""
+    made = lambda frame, name: {name: frame.metadata}
+    put = lambda all_of: {name: of for one in all_of for name, of in one.items()}
+    thicket = types.SimpleNamespace(thicketize_graphframe=staticmethod(made).__func__, concat_thickets=put)
+    graph = types.SimpleNamespace(from_literal=lambda of: types.SimpleNamespace(literal=of))
+    stand_ins = {'hatchet': types.SimpleNamespace(GraphFrame=graph), 'thicket': types.SimpleNamespace(Thicket=thicket)}
+    with mock.patch.dict(sys.modules, stand_ins):
+        (path,) = run.paths
+        brief = run.brief()
+        equal('one', fvmpi.to_thicket([run]), {path: {key: brief[key] for key in ('command', 'ranks', 'elapsed_s')}})
+        link = os.path.join(harness.scratch(), 'link')
+        os.symlink(path, link)
+        equal('two', sorted(fvmpi.to_thicket([path, link])), sorted([path, link]))
+        refused(ValueError, lambda: fvmpi.to_thicket([]))
+    with mock.patch.dict(sys.modules, thicket=None):
+        equal('missing', refused(ImportError, lambda: fvmpi.to_thicket([run])).name, 'thicket')
 
 
 def literal_of(run):
