@@ -33,8 +33,9 @@ static bool is_of_fvmpi(const struct fv_defs *d, const struct fv_frame *f)
     return f->module >= FV_MODEL_FIRST_MODULE && fv_module_is_fvmpi(&d->tree.modules[f->module]);
 }
 
-/* Without fvmpi's own frames, in which samples may be, unless there are no others. */
-static uint32_t context_of(struct fv_contexts *c, const struct fv_defs *d, const struct fv_path *path)
+/* Without fvmpi's own frames, in which samples may be, unless there are no others. Samples are of functions, wherever
+ * in them they were. */
+static uint32_t context_of(struct fv_contexts *c, const struct fv_defs *d, const struct fv_path *path, bool is_sample)
 {
     uint32_t context = FV_NONE;
     char label[512];
@@ -44,7 +45,9 @@ static uint32_t context_of(struct fv_contexts *c, const struct fv_defs *d, const
 
         if (is_of_fvmpi(d, f) && (i || context != FV_NONE))
             continue;
-        uint32_t function = find_function(c, fv_frame_label(f, &c->symbols, label, sizeof(label)), f->file);
+        const char *name = !i && is_sample ? fv_frame_function_label(f, &c->symbols, label, sizeof(label))
+                                           : fv_frame_label(f, &c->symbols, label, sizeof(label));
+        uint32_t function = find_function(c, name, f->file);
 
         context = find_context(c, context, function, f->line);
     }
@@ -82,7 +85,7 @@ void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_
         if (!(d->tree.nodes[i].flags & wanted))
             continue;
         fv_path_of(&path, &c->symbols, i);
-        c->of_node[i] = context_of(c, d, &path);
+        c->of_node[i] = context_of(c, d, &path, !(d->tree.nodes[i].flags & FV_DEF_CALLS));
     }
     fv_path_release(&path);
 }
