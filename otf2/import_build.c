@@ -215,6 +215,8 @@ static void build_waiting(const struct fv_import *import, struct fv_import_regio
 
     if (is_omp || r->paradigm == OTF2_PARADIGM_PTHREAD)
         r->threads = fv_defs_function(own, is_omp ? name : text, FV_CLASS_OF_THREADS);
+    r->is_section =
+        import->call_path != FV_NONE && r->paradigm == OTF2_PARADIGM_USER && r->role == OTF2_REGION_ROLE_CODE;
     r->is_work = r->threads != FV_NONE && import->call_path != FV_NONE;
     r->construct = is_omp ? construct_of(r->role, import->call_path != FV_NONE) : FV_CONSTRUCT_NONE;
     r->is_barrier = is_omp && (r->role == OTF2_REGION_ROLE_BARRIER || r->role == OTF2_REGION_ROLE_IMPLICIT_BARRIER);

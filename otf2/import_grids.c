@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See import_state.h: Cartesian topologies. One whose ranks do not stand as MPI orders them is none of MPI's: tools
- * write places in the machine in this way, too. */
+/* See import_state.h: Cartesian topologies. Tools write places in the machine as topologies, too: one is MPI's if it
+ * has a place for each rank, in MPI's order. */
 #include "otf2/import_state.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static OTF2_CallbackCode on_coordinate(void *data, OTF2_CartTopologyRef topology
 {
     struct fv_import_grid *g = fv_import_get(data, FV_IMPORT_GRID, topology);
 
-    if (g && !g->is_other)
+    if (g && !g->is_other && ++g->told)
         g->is_other = count != g->count || !is_at(g, rank, coordinates);
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -69,7 +69,8 @@ void fv_import_build_grids(struct fv_import *import, struct fv_defs *own)
 
         grid->dimensions = from->count;
         memcpy(grid->dimension, from->dimensions, from->count * sizeof(*from->dimensions));
-        if (!from->is_other && c && c->number != FV_NONE && !own->comms[c->number].grid_dimensions)
+        if (!from->is_other && c && c->number != FV_NONE && from->told == own->comms[c->number].size &&
+            !own->comms[c->number].grid_dimensions)
             fv_def_comm_set_grid(&own->arena, &own->comms[c->number], grid);
         free(grid);
     }

@@ -359,7 +359,7 @@ void fv_import_sample(struct fv_import_rank *r, struct fv_import_stream *s, cons
 {
     const struct fv_import_context *c = fv_import_get(r->import, FV_IMPORT_CONTEXT, event->ref);
 
-    if (r->transcript && c && event->sent)
+    if ((r->transcript || r->import->series) && c && event->sent)
         fv_import_put(r, s,
                       (struct fv_record){ .kind = FV_REC_SAMPLE,
                                           .ref = r->rank,

@@ -89,6 +89,7 @@ static void put_region(struct fv_import_rank *r, struct fv_import_stream *s, con
 {
     struct fv_record m = { .kind = begins ? FV_REC_INSTANCE : FV_REC_INSTANCE_END,
                            .op = begins ? g->construct : 1,
+                           .peer = begins && g->is_section,
                            .aux = begins ? g->line : 0,
                            .tag = begins ? device_kind(r, s, g) : 0,
                            .context = fv_import_path_in_all(r, node) };

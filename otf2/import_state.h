@@ -63,6 +63,7 @@ struct fv_import_region {
     bool is_files;      /* its library function is for files */
     bool is_work;       /* of our own archives: waits of threads and constructs of OpenMP, which are no functions */
     bool calls_request; /* MPI_Rput and its like: the operation has a request */
+    bool is_section;    /* of our own archives: one that the program marked */
     bool neighbours;    /* a collective operation of neighbours in a topology alone */
 };
 struct fv_import_location {
@@ -142,6 +143,7 @@ struct fv_import_grid {
     uint32_t comm;
     const struct fv_grid_dimension *dimensions;
     uint32_t count;
+    uint32_t told; /* ranks whose places are there */
     bool is_other; /* it is not as MPI has them */
 };
 
@@ -285,7 +287,7 @@ void fv_import_build_grids(struct fv_import *import, struct fv_defs *own);
 /* Adds the groups that windows are synchronised with, or finds them. */
 void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs);
 
-/* Has the event it? To ask the library for one that is not there is an error of 400 instructions. */
+/* Does the event have that attribute? For one that is not there the library makes an error, in 400 instructions. */
 static inline bool fv_import_has(const OTF2_AttributeList *attributes, uint32_t attribute)
 {
     return attribute != FV_NONE && OTF2_AttributeList_GetNumberOfElements(attributes) &&

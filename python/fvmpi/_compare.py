@@ -26,12 +26,12 @@ def scaling(runs: Iterable[One], kind: Union[str, None] = None) -> Dict[str, Any
     return answer
 
 
-def to_thicket(runs: Iterable[One]) -> Any:
+def to_thicket(runs: Side) -> Any:
     """Sampled runs as one thicket.Thicket: the call trees side by side, and of each run its program, number of ranks and
     time as metadata."""
     thicket = needed('thicket').Thicket
     made = []
-    for one in runs:
+    for one in [runs] if isinstance(runs, (str, Run)) or hasattr(runs, '__fspath__') else runs:
         run = one if isinstance(one, Run) else open(one)
         frame, brief = run.to_hatchet(), run.brief()
         frame.metadata = {key: brief[key] for key in ('command', 'ranks', 'elapsed_s')}

@@ -4,9 +4,11 @@
 
 const LONGEST_LIST = 12;
 
-/* rows: [{ label, value: in words, parts: [[amount, colour]], pick }], in one scale; kinds: [[colour, what it is]] that
- * is told below. */
+/* rows: [{ label, value: in words, parts: [[amount, colour]], pick, isBeside: it belongs to the one before }], in one
+ * scale; kinds: [[colour, what it is]] that is told below. */
 function lying(id, title, rows, kinds, note) {
+  let all = 0;
+  const shown = rows.filter(row => (row.isBeside ? all : ++all) <= LONGEST_LIST);
   const most = Math.max(...rows.map(row => row.parts.reduce((sum, [amount]) => sum + amount, 0)), 0);
   const line = row => {
     const bar = make(
@@ -38,7 +40,7 @@ function lying(id, title, rows, kinds, note) {
         "section",
         { id, "aria-label": title + ", as bars" },
         make("h3", null, title),
-        make("ul", { class: "shares wide" }, ...rows.slice(0, LONGEST_LIST).map(line)),
+        make("ul", { class: "shares wide" }, ...shown.map(line)),
         kinds.length
           ? make(
               "p",
@@ -49,7 +51,7 @@ function lying(id, title, rows, kinds, note) {
         make(
           "p",
           { class: "note" },
-          note + (rows.length > LONGEST_LIST ? "; the " + LONGEST_LIST + " largest of " + count(rows.length) : ""),
+          note + (all > LONGEST_LIST ? "; the first " + LONGEST_LIST + " of " + count(all) : ""),
         ),
       )
     : null;
@@ -181,13 +183,13 @@ const SHEET_PARTS = [
   ["compute", "work", ["work_s"]],
   ["poor", "thrown away", ["mispredicted_s", "restarts_s", "thrown_away_s"]],
   ["threads", "waiting for instructions", ["late_fetch_s", "narrow_fetch_s", "fetch_s"]],
-  ["level0", "for the first-level cache", ["l1_s"]],
-  ["level1", "the second", ["l2_s"]],
-  ["level2", "the third", ["l3_s"]],
-  ["level3", "memory", ["dram_s"]],
-  ["level4", "room for stores", ["stores_s"]],
-  ["wait", "for any of these", ["memory_s"]],
-  ["mpi", "for units, or the back end as a whole", ["core_s", "backend_s"]],
+  ["level0", "waiting for L1", ["l1_s"]],
+  ["level1", "waiting for L2", ["l2_s"]],
+  ["level2", "waiting for L3", ["l3_s"]],
+  ["level3", "waiting for memory", ["dram_s"]],
+  ["level4", "waiting for room for stores", ["stores_s"]],
+  ["wait", "waiting for loads and stores", ["memory_s"]],
+  ["mpi", "waiting for units, or in the back end", ["core_s", "backend_s"]],
   ["good", "in user mode, unknown", ["untold_s"]],
   ["most", "in the kernel", ["kernel_s"]],
   ["quiet", "without a processor", ["off_cpu_s"]],
@@ -199,13 +201,9 @@ const SHEET_RATES = [
   ["memory_busy", "memory", value => percent(value)],
 ];
 
-/* Beside the bar of a process's first thread: the time that caches and memory were busy, as the longest of its threads,
- * or as all of it together. */
-function busyRows(tables, of, threads) {
-  const all = tables
-    .get("section_sheet_processes")
-    .all()
-    .find(one => one.section === of.section && one.number === of.number && one.rank === of.rank);
+/* Behind the bar of a process's first thread: the time that its caches and memory were busy: of L1 the longest of the
+ * threads', of all else the process's. `all`: the process's row. */
+function busyRows(all, threads) {
   const times = [
     ["L1", Math.max(...threads.filter(one => one.l1_busy !== null).map(one => one.l1_busy * one.time_s))],
     ["L2", all && all.l2_busy !== null ? all.l2_busy * all.elapsed_s : NaN],
@@ -215,7 +213,8 @@ function busyRows(tables, of, threads) {
   return times
     .filter(([, time]) => Number.isFinite(time))
     .map(([name, time]) => ({
-      label: nameOf(of) + ": " + name + " busy",
+      isBeside: true,
+      label: nameOf(threads[0]) + ": " + name + " busy",
       value: seconds(time),
       parts: [[time, "busy"]],
     }));
@@ -226,7 +225,7 @@ function nameOf(of) {
 }
 
 /* Cycle accounting in sections, in seconds, and how busy caches were; `who`: the name of a row; `beside`: rows behind
- * one, by the others of its process. */
+ * one. */
 function sheetsOf(tables, table, who, title, remark, beside = () => []) {
   const rows = tables
     .get(table)
@@ -236,25 +235,36 @@ function sheetsOf(tables, table, who, title, remark, beside = () => []) {
   const parts = SHEET_PARTS.filter(([, , keys]) => rows.some(of => sum(of, keys) > 0));
   const rates = of =>
     SHEET_RATES.filter(([key]) => of[key] !== null).map(([key, word, say]) => word + " " + say(of[key]));
+  const lines = rows.flatMap((of, i) => [
+    {
+      label: [nameOf(of) + who(of), ...rates(of)].join(", "),
+      value: seconds(of.time_s),
+      parts: parts.map(([colour, , keys]) => [sum(of, keys), colour]),
+      pick: () => selection.toggle("rank", of.rank),
+    },
+    ...(i < LONGEST_LIST ? beside(of, rows) : []),
+  ]);
 
   return lying(
     table,
     title,
-    rows.flatMap(of => [
-      {
-        label: [nameOf(of) + who(of), ...rates(of)].join(", "),
-        value: seconds(of.time_s),
-        parts: parts.map(([colour, , keys]) => [sum(of, keys), colour]),
-        pick: () => selection.toggle("rank", of.rank),
-      },
-      ...beside(of, rows),
-    ]),
-    parts.map(([colour, words]) => [colour, words]),
+    lines,
+    [
+      ...parts.map(([colour, words]) => [colour, words]),
+      ...(lines.some(line => line.isBeside) ? [["busy", "busy, of the whole process"]] : []),
+    ],
     remark + " (top-down). L1, L2, memory: how busy they were",
   );
 }
 
 function sheetBars(tables) {
+  const processes = new Map(
+    tables
+      .get("section_sheet_processes")
+      .all()
+      .map(of => [nameOf(of), of]),
+  );
+
   return sheetsOf(
     tables,
     "section_sheet",
@@ -264,7 +274,7 @@ function sheetBars(tables) {
     (of, rows) => {
       const threads = rows.filter(one => nameOf(one) === nameOf(of));
 
-      return threads[0] === of ? busyRows(tables, of, threads) : [];
+      return threads[0] === of ? busyRows(processes.get(nameOf(of)), threads) : [];
     },
   );
 }

@@ -344,7 +344,7 @@ class GridView {
       scale = scaleOf(this.scale, known),
       end = part => scale.least + part * (scale.most - scale.least),
       isBelow = value => this.least > 0 && value < end(this.least),
-      isAbove = value => this.most < 1 && value > end(this.most),
+      isAbove = value => this.most < 1 && value > end(this.most) && !isBelow(value),
       isShown = value => value !== null && !isBelow(value) && !isAbove(value),
       palette = SCALES[this.scale].palette;
 

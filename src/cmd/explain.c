@@ -81,13 +81,18 @@ static bool has_ranks(const char *table)
     return has;
 }
 
-/* A few ranks are compared: of more, the finding's alone is shown. */
-#define COMPARED 8
+/* Are all ranks shown, to be compared with the finding's? They have a row each, and are few. */
+static bool are_compared(const struct fv_relation_place *place, struct fv_tables *tables, size_t top)
+{
+    return place->depth == 1 && tables->model->rank_count <= top &&
+           fv_relation_count(place->chain[0], tables, NULL) <= tables->model->rank_count;
+}
 
 /* Rows of its function, else of its rank, else the first ones; a table without any is left out. */
 static int put_table(const char *table, struct fv_tables *tables, const struct fv_finding *f,
                      const struct fv_page *page)
 {
+    struct fv_relation_place place;
     char rank[16];
     size_t met = 0;
     struct fv_query q = { .table = table, .top = page->top, .asked_for = fv_tables_asked_for, .met = &met };
@@ -101,9 +106,8 @@ static int put_table(const char *table, struct fv_tables *tables, const struct f
     }
     if (met)
         return 0;
-    if (f->rank != FV_NONE && has_ranks(table) && tables->model->rank_count <= COMPARED)
-        q.top = page->top > COMPARED ? page->top : COMPARED;
-    else if (f->rank != FV_NONE && has_ranks(table)) {
+    if (f->rank != FV_NONE && has_ranks(table) && fv_relations_find(fv_profile_relations, table, &place) &&
+        !are_compared(&place, tables, page->top)) {
         snprintf(rank, sizeof(rank), "%d", tables->model->ranks[f->rank].world_rank);
         q.ranks = rank;
     }

@@ -12,6 +12,7 @@ static struct fv_memory_work work_of(const struct fv_memory_sums *sums)
     for (unsigned i = 0; i < FV_MEMORY_FUNCTIONS; i++) {
         const struct fv_memory_calls *c = &sums->of[i];
 
+        w.calls += c->calls + c->failed;
         w.longs += c->longs;
         w.long_ticks += c->long_ticks;
         w.timed += c->timed;
@@ -29,6 +30,7 @@ static void add(struct fv_memory_work *sum, const struct fv_memory_work *now, co
     sum->allocations += now->allocations - since->allocations;
     sum->bytes += now->bytes - since->bytes;
     sum->frees += now->frees - since->frees;
+    sum->calls += now->calls - since->calls;
     sum->longs += now->longs - since->longs;
     sum->long_ticks += now->long_ticks - since->long_ticks;
     sum->timed += now->timed - since->timed;
@@ -49,7 +51,7 @@ static void widen_all(struct fv_memory_extremes *to, const struct fv_memory_extr
     widen(&to->least_ticks, &to->most_ticks, by->least_ticks, by->most_ticks);
 }
 
-/* What the calls since the last begin or end were goes to all sections that are open. */
+/* Adds the extremes of calls since the last begin or end to all sections that are open. */
 static void turn(struct fv_memory *m)
 {
     struct fv_memory_extremes since = FV_MEMORY_NO_CALL;
@@ -68,14 +70,12 @@ static void turn(struct fv_memory *m)
         widen_all(&since, &now);
     }
     for (unsigned i = 0; i < m->open_count; i++)
-        widen_all(&m->open[i]->extremes, &since);
+        widen_all(&m->open[i]->open, &since);
 }
 
 static void open_section(struct fv_memory *m, struct fv_memory_section *s)
 {
-    for (unsigned i = 0; i < m->open_count; i++)
-        if (m->open[i] == s) /* a thread ended within it */
-            return;
+    s->open = (struct fv_memory_extremes)FV_MEMORY_NO_CALL;
     if (m->open_count < FV_MEMORY_OPEN)
         m->open[m->open_count++] = s;
 }
@@ -134,6 +134,7 @@ static void ends(struct fv_thread *t, void *own)
     s->heap_grown += (int64_t)(s->last.heap - s->begin.heap);
     s->count++;
     turn(t->memory);
+    widen_all(&s->extremes, &s->open);
     close_section(t->memory, s);
 }
 

@@ -131,7 +131,8 @@ struct fv_record {
  * 1; sent: bytes + 1. 0: not said. */
 
 /* Of archives also: aux of IO_OPEN: enum fv_file_mode_flags; received of IO_BEGIN: where in the file + 1, of IO_SEEK:
- * the new position + 1; op of INSTANCE and WORK_ENTER: enum fv_construct; received of REGION_LEAVE: ns since it waits
+ * the new position + 1; op of INSTANCE and WORK_ENTER: enum fv_construct; peer of INSTANCE: 1 a
+ * section, of our own archives; received of REGION_LEAVE: ns since it waits
  * no more; context of ACQUIRE, THREAD_CREATE and THREAD_JOIN: where; sent of THREAD_JOIN: ns of the call so far; of
  * ACQUIRE and REGION_ENTER, aux: node of the call tree whose module names what is waited for, 0 none does; tag: its
  * kind, enum fv_sync_kind, 0 not known. */

@@ -338,7 +338,7 @@ double fv_overhead_share(const struct fv_model *m)
     return total_s > 0 ? m->overhead.time_s / total_s : NAN;
 }
 
-/* Another tool recorded the run. */
+/* It is of an archive. */
 static void forget_overhead(struct fv_model *m)
 {
     m->overhead.time_s = m->overhead.sampling_s = m->overhead.once_s = NAN;

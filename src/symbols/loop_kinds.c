@@ -19,23 +19,39 @@ static bool is_part(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Where the word ends that the line has outside of texts and remarks; NULL: it has none. */
-static const char *behind_word(const char *line, const char *word, const char *remark)
+/* Behind what stands there and is no code: a text, or a remark within the line. */
+static const char *behind_text(const char *p, bool is_fortran)
 {
-    size_t length = strlen(word);
-    char quote = '\0';
+    const char quote = *p, *end;
 
-    for (const char *p = line ? line : ""; *p; p++) {
-        if (quote) {
-            quote = *p == quote ? '\0' : quote;
+    if (!is_fortran && !strncmp(p, "/*", 2))
+        return (end = strstr(p + 2, "*/")) != NULL ? end + 2 : p + strlen(p);
+    if (quote != '"' && quote != '\'')
+        return p;
+    for (p++; *p && *p != quote; p++)
+        p += !is_fortran && *p == '\\' && p[1];
+    return *p ? p + 1 : p;
+}
+
+/* Where the word ends that the line has outside of texts and remarks; NULL: it has none. */
+static const char *behind_word(const char *line, const char *word, bool is_fortran)
+{
+    const char *remark = is_fortran ? "!" : "//";
+    size_t length = strlen(word);
+
+    for (const char *p = line ? line : ""; *p;) {
+        bool begins = p == line || !is_part(p[-1]);
+        const char *behind = begins ? behind_text(p, is_fortran) : p; /* 1'000 has no text */
+
+        if (behind != p) {
+            p = behind;
             continue;
         }
         if (!strncmp(p, remark, strlen(remark)))
             return NULL;
-        if (*p == '"' || *p == '\'')
-            quote = *p;
-        else if (!strncasecmp(p, word, length) && !is_part(p[length]) && (p == line || !is_part(p[-1])))
+        if (begins && !strncasecmp(p, word, length) && !is_part(p[length]))
             return p + length;
+        p++;
     }
     return NULL;
 }
@@ -59,31 +75,48 @@ static bool is_directive(const char *line)
 static enum fv_loop_kind kind_of_c(const struct fv_loop_text *text)
 {
     const char *first = is_directive(text->first) ? text->next : text->first;
+    const bool ends_so = behind_word(text->last, "while", false) != NULL;
 
-    if (goes_on_with(behind_word(first, "for", "//"), '('))
+    if (goes_on_with(behind_word(first, "for", false), '('))
         return FV_LOOP_FOR;
-    /* of a loop that is one block its last line alone may be known */
-    bool has_do = goes_on_with(first, '}') || behind_word(first, "do", "//") || behind_word(text->above, "do", "//");
-    if (has_do && behind_word(text->last, "while", "//"))
+    /* the end of a loop is all that is known of it if its code is on that line */
+    if (ends_so && (behind_word(first, "do", false) || goes_on_with(first, '}')))
         return FV_LOOP_DO_WHILE;
-    return goes_on_with(behind_word(first, "while", "//"), '(') ? FV_LOOP_WHILE : FV_LOOP_UNKNOWN;
+    if (goes_on_with(behind_word(first, "while", false), '('))
+        return FV_LOOP_WHILE;
+    return ends_so && behind_word(text->above, "do", false) ? FV_LOOP_DO_WHILE : FV_LOOP_UNKNOWN;
+}
+
+/* Behind the `do` of a line that begins a loop. */
+static const char *behind_do(const char *line)
+{
+    return behind_word(line, "end", true) ? NULL : behind_word(line, "do", true);
+}
+
+/* "a(:, j) = 0": whole arrays look like single numbers. */
+static bool is_of_array(const char *line)
+{
+    const char *equals = line ? strchr(line, '=') : NULL,
+               *colon = equals ? memchr(line, ':', (size_t)(equals - line)) : NULL;
+
+    return colon && memchr(line, '(', (size_t)(colon - line));
 }
 
 /* Code of a loop may begin behind its own line, or, as it was moved there, in front of it. */
 static enum fv_loop_kind kind_of_fortran(const struct fv_loop_text *text)
 {
-    const char *first = is_directive(text->first) ? text->next : text->first, *own = behind_word(first, "do", "!");
-    bool is_end = behind_word(first, "end", "!") != NULL;
+    const char *first = is_directive(text->first) ? text->next : text->first, *own = behind_do(first);
 
-    if (!own && !is_end)
-        own = behind_word(text->above, "end", "!") ? NULL : behind_word(text->above, "do", "!");
-    if (!own && !is_end && !fv_same_text(first, text->last))
-        own = behind_word(text->next, "end", "!") ? NULL : behind_word(text->next, "do", "!");
-    if (!own || is_end)
-        return first && strchr(first, '=') && fv_same_text(first, text->last) ? FV_LOOP_ARRAY : FV_LOOP_UNKNOWN;
-    if (behind_word(own, "while", "!"))
+    if (!own && !behind_word(first, "end", true)) {
+        own = behind_do(text->above);
+        if (!own && !fv_same_text(first, text->last))
+            own = behind_do(text->next);
+    }
+    if (!own)
+        return is_of_array(first) && fv_same_text(first, text->last) ? FV_LOOP_ARRAY : FV_LOOP_UNKNOWN;
+    if (behind_word(own, "while", true))
         return FV_LOOP_WHILE;
-    return behind_word(own, "concurrent", "!") ? FV_LOOP_DO_CONCURRENT : FV_LOOP_DO;
+    return behind_word(own, "concurrent", true) ? FV_LOOP_DO_CONCURRENT : FV_LOOP_DO;
 }
 
 enum fv_loop_kind fv_loop_kind_of(const struct fv_loop_text *text, bool is_fortran)
@@ -96,6 +129,7 @@ enum fv_loop_kind fv_loop_kind_of(const struct fv_loop_text *text, bool is_fortr
 struct lines {
     char **items; /* [0]: none */
     size_t count, room;
+    bool is_fixed; /* Fortran's old form */
 };
 
 static void read_lines(struct lines *out, const char *file, size_t count)
@@ -108,6 +142,8 @@ static void read_lines(struct lines *out, const char *file, size_t count)
     char *line = NULL;
     size_t room = 0;
 
+    const char *end = strrchr(file, '.');
+    out->is_fixed = end && (!strcasecmp(end, ".f") || !strcasecmp(end, ".for"));
     FV_GROW(out->items, out->room, 1);
     out->items[0] = NULL;
     out->count = 1;
@@ -139,9 +175,12 @@ static bool is_fortran(const char *file)
             end[2] == 'P');
 }
 
+/* In fixed form a letter in the first column makes a line a remark. */
 static const char *line_at(const struct lines *l, uint32_t number)
 {
-    return number < l->count ? l->items[number] : NULL;
+    const char *line = number < l->count ? l->items[number] : NULL;
+
+    return line && l->is_fixed && strchr("Cc*!", *line) && *line ? NULL : line;
 }
 
 static int by_file(const void *a, const void *b)
@@ -151,7 +190,7 @@ static int by_file(const void *a, const void *b)
     return strcmp(x->file, y->file);
 }
 
-/* That is asked for in the file of the first of them. */
+/* The last line that any loop in the first one's file needs. */
 static size_t last_line(struct fv_loop *const *items, size_t count)
 {
     size_t last = 0;

@@ -14,7 +14,7 @@ enum fv_loop_kind {
     FV_LOOP_DO_WHILE,
     FV_LOOP_DO, /* Fortran's, with a counter or without, ... */
     FV_LOOP_DO_CONCURRENT,
-    FV_LOOP_ARRAY, /* ... of an array expression */
+    FV_LOOP_ARRAY, /* ... of an expression of parts of arrays */
     FV_LOOP_KINDS
 };
 /* As columns have them; NULL behind the last, FV_LOOP_UNKNOWN is left out: kind - 1. */

@@ -177,7 +177,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
         break;
     case FV_REC_INSTANCE:
         if (function_at(w, r->context) != FV_TIMELINE_NONE)
-            enter(w, t, r->time_ns, function_at(w, r->context), r->context, false);
+            enter(w, t, r->time_ns, function_at(w, r->context), r->context, r->peer == 1);
         break;
     case FV_REC_LEAVE:
     case FV_REC_REGION_LEAVE:

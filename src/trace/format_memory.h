@@ -49,10 +49,9 @@ struct fv_memory_extremes {
 
 /* What a slot of threads did: exact. */
 struct fv_memory_sums {
-    struct fv_memory_calls of[FV_MEMORY_FUNCTIONS]; /* [by enum fv_memory_function] but for extremes, which are in
-                                                     * ... */
-    struct fv_memory_extremes earlier[FV_MEMORY_FUNCTIONS]; /* [by enum fv_memory_function] ... these, of calls before
-                                                             * a section last began or ended */
+    struct fv_memory_calls of[FV_MEMORY_FUNCTIONS]; /* [by enum fv_memory_function] its extremes are of calls since a
+                                                     * section last began or ended */
+    struct fv_memory_extremes earlier[FV_MEMORY_FUNCTIONS]; /* [by enum fv_memory_function] of those before */
     uint64_t freed;                                         /* blocks that realloc() freed */
     int64_t held;    /* [bytes] the allocator's bytes, allocated less freed, that are not in fv_memory_process.live
                       * yet */
@@ -88,7 +87,7 @@ struct fv_memory_site {
     int64_t at_peak;                          /* [bytes] allocated less freed when the process had peak number ... */
     uint64_t peak_number; /* ... this; if that is not the last one, it did nothing since that, and its bytes then are
                            * its bytes */
-    uint64_t least, most; /* [bytes] of one allocation, of those that are all known; most 0: there is none */
+    uint64_t least, most; /* [bytes] of one allocation, of those in allocated.count */
 };
 _Static_assert(sizeof(struct fv_memory_site) == 160, "on-disk size");
 
@@ -156,16 +155,18 @@ struct fv_memory_section {
         uint64_t bytes;                 /* asked for */
         uint64_t longs, long_ticks;     /* as in fv_memory_calls, of all functions, as are ... */
         uint64_t timed, ticks;          /* ... these */
+        uint64_t calls;                 /* of all functions, those that failed, too */
     } sum;                              /* in them */
     struct fv_memory_work since;        /* of the thread when the one began that is open */
     struct fv_memory_state first;       /* when the first began */
     struct fv_memory_state last;        /* when the last ended */
     struct fv_memory_state begin;       /* when the one began that is open */
     int64_t grown, heap_grown;          /* [bytes] in them: live, heap */
-    struct fv_memory_extremes extremes; /* of the thread's calls in them, also in the one that is open: bytes of
-                                         * allocations, times of frees, too */
+    struct fv_memory_extremes extremes; /* of the thread's calls in them: bytes of allocations; times of frees, too */
+    struct fv_memory_extremes open;     /* the same in the one that is open, up to where a section last began or
+                                         * ended */
 };
-_Static_assert(sizeof(struct fv_memory_section) == 272, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_section) == 320, "on-disk size");
 
 enum fv_memory_flags {
     FV_MEMORY_NOT_OURS = 1,   /* the program's malloc() is another library's or its own: calls of it are not seen */

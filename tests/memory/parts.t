@@ -104,6 +104,9 @@ def sections(report):
     check(2000000 - (1 << 18) < heap['heap_grown_bytes'] < 2000000 + (1 << 18), '{}', heap)
     equal('mappings', [row['end_chunks'] - row['begin_chunks'] for row in (grow, heap, shrink)], [3, 0, -3])
     check(3 * MIB < grow['end_mapped_bytes'] - grow['begin_mapped_bytes'] < 3 * MIB + (1 << 17), '{}', grow)
+    for row, calls in ((grow, 1503), (shrink, 3)):  # a realloc() is one call
+        if row['mean_s'] is not None:
+            check(abs(row['mean_s'] * calls - row['allocator_s']) <= 1e-6 * row['allocator_s'], '{}: {}', calls, row)
     check(grow['max_s'] > 0 and shrink['max_s'] > 0, 'large ones are timed: {} {}', grow, shrink)
     check(grow['allocator_s'] > 0 and shrink['allocator_s'] > 0, 'time of large ones: {} {}', grow, shrink)
 

@@ -255,7 +255,7 @@ def of_thicket(run):
     with mock.patch.dict(sys.modules, stand_ins):
         (path,) = run.paths
         brief = run.brief()
-        equal('one', fvmpi.to_thicket([run]), {path: {key: brief[key] for key in ('command', 'ranks', 'elapsed_s')}})
+        equal('one', fvmpi.to_thicket(run), {path: {key: brief[key] for key in ('command', 'ranks', 'elapsed_s')}})
         link = os.path.join(harness.scratch(), 'link')
         os.symlink(path, link)
         equal('two', sorted(fvmpi.to_thicket([path, link])), sorted([path, link]))

@@ -193,6 +193,12 @@ static void kinds_by_words(void **state)
         { { "", "!$omp parallel do", "do concurrent (i = 1:n)", "" }, true, FV_LOOP_DO_CONCURRENT },
         { { "x = 1", "a(:) = b(:) + 1", "", "a(:) = b(:) + 1" }, true, FV_LOOP_ARRAY },
         { { "end do", "call f(x) ! do it", "", "call f(x) ! do it" }, true, FV_LOOP_UNKNOWN },
+        { { "", "a(i) = a(i) + b(i)", "end do", "a(i) = a(i) + b(i)" }, true, FV_LOOP_UNKNOWN },
+        { { "", "if (x == 1) y(1:2) = 3", "", "if (x == 1) y(1:2) = 3" }, true, FV_LOOP_UNKNOWN },
+        { { "do {", "while (*s == 'a') s++;", "} while (0);", "while (*s == 'a') s++;" }, false, FV_LOOP_WHILE },
+        { { "", "while (i < n) { /* for (each) */", "", "}" }, false, FV_LOOP_WHILE },
+        { { "", "x = \"\\\"for (\"; while (a) {", "", "}" }, false, FV_LOOP_WHILE },
+        { { "", "x += 1'000; for (;;) y += 1'000;", "", "" }, false, FV_LOOP_FOR },
         { { NULL, NULL, NULL, NULL }, true, FV_LOOP_UNKNOWN },
     };
 

@@ -242,6 +242,9 @@ def in_sections(tap, mpi):
         command = [harness.FVMPI, 'query', run.directory, '--json', 'SELECT sum(duration_s) FROM trace_samples']
         (row,) = json.loads(harness.run(command).ended(0).out)['rows']
         close('the table', float(row[0]), all_ns / 1e9, 1e-6)
+        command[2] = os.path.join(run.directory, 'traces.otf2')
+        (row,) = json.loads(harness.run(command).ended(0).out)['rows']
+        close('of the archive', float(row[0]), all_ns / 1e9, 0.05 * all_ns / 1e9)
 
 
 # ---- samples ----

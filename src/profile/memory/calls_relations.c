@@ -105,7 +105,7 @@ static void get_section_mean_s(void *subject, const void *row, const struct fv_c
 {
     const S *s = row;
 
-    v->real = s->time_s / ((double)s->r.sum.allocations + (double)s->r.sum.frees);
+    v->real = s->time_s / (double)s->r.sum.calls;
 }
 
 #define SECTION_EXTREME(k, t, m, d)                                                                        \
@@ -140,7 +140,7 @@ static const struct fv_column_def section_columns[] = {
       FV_FIELD(S, time_s), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "min_s", "shortest", "s", "Its shortest call of the allocator in them, of those that were timed.",
       FV_FIELD(S, least_s), .flags = FV_NULLABLE },
-    { "mean_s", "mean time", "s", "allocator_s by allocations and frees.", FV_GET(FV_TYPE_REAL, get_section_mean_s),
+    { "mean_s", "mean time", "s", "Mean time of a call.", FV_GET(FV_TYPE_REAL, get_section_mean_s),
       .flags = FV_NULLABLE | FV_ESTIMATE },
     { "max_s", "longest", "s", "Its longest call of those that were timed.", FV_FIELD(S, most_s),
       .flags = FV_NULLABLE },

@@ -66,12 +66,13 @@ static bool is_nothing(const struct fv_memory_amount *a)
     return !a->count && !a->samples;
 }
 
-static void add_extremes(struct fv_allocation_sum *to, uint64_t least, uint64_t most)
+static void add_extremes(struct fv_allocation_sum *to, uint64_t known, uint64_t least, uint64_t most)
 {
-    if (!most)
+    if (!known)
         return;
-    to->least = to->most && to->least < least ? to->least : least;
+    to->least = to->known && to->least < least ? to->least : least;
     to->most = to->most > most ? to->most : most;
+    to->known += known;
 }
 
 static void read_sites(struct gather *g)
@@ -87,7 +88,7 @@ static void read_sites(struct gather *g)
         add_amount(&sum->allocated, &s.allocated);
         add_amount(&sum->freed, &s.freed);
         add_amount(&sum->foreign, &s.foreign);
-        add_extremes(sum, s.least, s.most);
+        add_extremes(sum, s.allocated.count, s.least, s.most);
         sum->at_peak += s.peak_number == g->peak_number ? (double)s.at_peak : bytes_of(&s);
     }
 }
@@ -241,7 +242,7 @@ static void add_sum(struct fv_allocation_sum *to, const struct fv_allocation_sum
     add_up(&to->foreign, &from->foreign);
     to->peak += from->peak;
     to->at_peak += from->at_peak;
-    add_extremes(to, from->least, from->most);
+    add_extremes(to, from->known, from->least, from->most);
 }
 
 /* Where one of them did not change in an octave, it had what it had before. */

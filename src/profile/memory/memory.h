@@ -18,7 +18,7 @@ struct fv_allocation_sum {
                                                             * allocated it */
     double peak;                                           /* the most bytes of it that were live at a time */
     double at_peak;                                        /* bytes that were live when the process had most */
-    uint64_t least, most; /* bytes of an allocation, of the known ones; most 0: there is none */
+    uint64_t known, least, most; /* allocations that are known one by one, and bytes of one of them */
 };
 
 /* A call path of a rank. */

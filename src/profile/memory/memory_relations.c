@@ -52,7 +52,7 @@ static void get_extreme(void *subject, const void *row, const struct fv_column_d
     const struct fv_allocation_sum *s = sum_at(row, c);
 
     v->whole = *(const uint64_t *)(const void *)((const char *)s + c->argument);
-    v->null = !s->most;
+    v->null = !s->known;
 }
 
 #define AMOUNT(k, t, u, S, m, f, d)                                                                      \
@@ -89,8 +89,8 @@ static void get_extreme(void *subject, const void *row, const struct fv_column_d
         AMOUNT("bytes", "allocated", "bytes", S, allocated.bytes, 0,                                                   \
                "All memory allocated. realloc() counts as a free and an allocation."),                                 \
         AMOUNT("allocations", "allocations", "", S, allocated.count, 0, "Number of allocations."),                     \
-        EXTREME("smallest_bytes", "min", S, least, "Smallest allocation of 4 KiB and more; --memory=exact: of all."),  \
-        EXTREME("largest_bytes", "max", S, most, "Largest allocation of 4 KiB and more; --memory=exact: of all."),     \
+        EXTREME("smallest_bytes", "min", S, least, "Smallest allocation of 4 KiB and more. Exact recording: of all."), \
+        EXTREME("largest_bytes", "max", S, most, "Largest allocation of 4 KiB and more. Exact recording: of all."),    \
         AMOUNT("freed_bytes", "freed", "bytes", S, freed.bytes, FV_BLANK, "Memory freed, by any thread."),             \
         AMOUNT("frees", "frees", "", S, freed.count, FV_BLANK, "Number of frees."),                                    \
         AMOUNT("foreign_bytes", "by others", "bytes", S, foreign.bytes, FV_BLANK,                                      \

@@ -25,7 +25,7 @@ static bool find_section(const struct fv_reader *reader, uint32_t id, struct fv_
 /* Short calls have the mean of those whose time was taken in it. */
 static double time_of(const struct fv_memory_work *w, double tick_s)
 {
-    const double shorts = (double)w->allocations + (double)w->frees - (double)w->longs;
+    const double shorts = (double)w->calls - (double)w->longs;
 
     if (shorts > 0 && !w->timed)
         return NAN;

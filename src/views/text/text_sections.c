@@ -320,7 +320,6 @@ static bool *told_of(const struct fv_sections_view *s, const struct rows *rows)
     return told;
 }
 
-/* Without sections of its own, a program's whole is in the first lines of the report already. */
 /* Of those that warm up. */
 static void put_first_instances(const struct fv_page *p, const struct fv_profile *v)
 {
@@ -336,6 +335,7 @@ static void put_first_instances(const struct fv_page *p, const struct fv_profile
     fv_text_table_end(&t, "section", "");
 }
 
+/* Without sections of its own, a program's whole is in the first lines of the report already. */
 FV_TEXT_SECTION(sections)
 {
     const struct fv_sections_view *s = fv_model_sections(v->model);
