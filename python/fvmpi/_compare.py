@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several runs compared: `fvmpi diff` and `fvmpi scaling`; and for Thicket."""
+import os
 from typing import Any, Dict, Iterable, List, Union
 
 from ._command import Path, as_path, ask_json
@@ -31,7 +32,7 @@ def to_thicket(runs: Side) -> Any:
     time as metadata."""
     thicket = needed('thicket').Thicket
     made = []
-    for one in [runs] if isinstance(runs, (str, Run)) or hasattr(runs, '__fspath__') else runs:
+    for one in [runs] if isinstance(runs, (str, os.PathLike, Run)) else runs:
         run = one if isinstance(one, Run) else open(one)
         frame, brief = run.to_hatchet(), run.brief()
         frame.metadata = {key: brief[key] for key in ('command', 'ranks', 'elapsed_s')}

@@ -840,7 +840,7 @@ class CpuLoopsRow(KnownRow):
     offset: int
     depth: int
     parent_id: Optional[int]
-    kind: Optional[Literal['for', 'while', 'do while', 'do', 'do concurrent', 'array']]
+    kind: Optional[Literal['for', 'while', 'do-while', 'do', 'do while', 'do concurrent', 'array']]
     parallelised: Optional[Literal['no', 'openmp', 'auto']]
     vectorised: bool
     exclusive_ticks: int
@@ -1962,7 +1962,7 @@ class MemoryRow(KnownRow):
     file: Optional[str]
     line: Optional[int]
     path: str
-    kind: Literal['exact', 'estimate']
+    kind: Literal['exact', 'exact from 4 KiB', 'estimate']
     at_peak_bytes: int
     live_bytes: int
     live_count: int
@@ -1984,7 +1984,7 @@ class MemoryRow(KnownRow):
 class MemoryPathRanksRow(KnownRow):
     memory_id: int
     rank: int
-    kind: Literal['exact', 'estimate']
+    kind: Literal['exact', 'exact from 4 KiB', 'estimate']
     at_peak_bytes: int
     live_bytes: int
     live_count: int
@@ -2001,7 +2001,7 @@ class MemoryPathRanksRow(KnownRow):
 
 class MemoryLibrariesRow(KnownRow):
     library_path: Optional[str]
-    kind: Literal['exact', 'estimate']
+    kind: Literal['exact', 'exact from 4 KiB', 'estimate']
     at_peak_bytes: int
     live_bytes: int
     live_count: int

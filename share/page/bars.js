@@ -201,12 +201,17 @@ const SHEET_RATES = [
   ["memory_busy", "memory", value => percent(value)],
 ];
 
-/* Behind the bar of a process's first thread: the time that its caches and memory were busy: of L1 the longest of the
- * threads', of all else the process's. `all`: the process's row. */
+/* Behind the bar of a process's first thread: the time that its caches and memory were busy. Caches are busy for parts
+ * of the cycles in user mode, the longest of the threads' counts; memory for parts of the process's time. `all`: the
+ * process's row. */
 function busyRows(all, threads) {
+  const longest = key =>
+    Math.max(
+      ...threads.filter(one => one[key] !== null).map(one => one[key] * (one.time_s - one.kernel_s - one.off_cpu_s)),
+    );
   const times = [
-    ["L1", Math.max(...threads.filter(one => one.l1_busy !== null).map(one => one.l1_busy * one.time_s))],
-    ["L2", all && all.l2_busy !== null ? all.l2_busy * all.elapsed_s : NaN],
+    ["L1", longest("l1_busy")],
+    ["L2", longest("l2_busy")],
     ["memory", all && all.memory_busy !== null ? all.memory_busy * all.elapsed_s : NaN],
   ];
 
@@ -251,9 +256,9 @@ function sheetsOf(tables, table, who, title, remark, beside = () => []) {
     lines,
     [
       ...parts.map(([colour, words]) => [colour, words]),
-      ...(lines.some(line => line.isBeside) ? [["busy", "busy, of the whole process"]] : []),
+      ...(lines.some(line => line.isBeside) ? [["busy", "busy"]] : []),
     ],
-    remark + " (top-down). L1, L2, memory: how busy they were",
+    remark + " (top-down)" + (lines.some(line => line.isBeside) ? ". L1, L2, memory: how busy they were" : ""),
   );
 }
 

@@ -200,8 +200,8 @@ function rankBars(ranks) {
   };
   const told =
     "time of " +
-    ranks.rows +
-    " ranks, left to right: computing, MPI and waiting, each as part of the rank's time" +
+    plural(ranks.rows, "rank") +
+    ", left to right: computing, MPI and waiting, each as part of the rank's time" +
     (group > 1 ? "; a bar is the mean of " + group + " ranks" : "");
 
   return make(

@@ -53,6 +53,18 @@ function keysOf(table) {
 }
 
 /* A value that ranks have: a table, what its rows are of, and a column, each to be chosen. */
+/* [key, title] of columns; a title that several have is told with the key. */
+function titled(columns) {
+  const title = column => column.title || column.key;
+
+  return columns.map(column => [
+    column.key,
+    columns.filter(of => title(of) === title(column)).length > 1
+      ? title(column) + " (" + column.key + ")"
+      : title(column),
+  ]);
+}
+
 class RankValue {
   constructor(tables, name, key, changed) {
     this.tables = new Map(distributed(tables).map(table => [table.name, table]));
@@ -142,7 +154,7 @@ class RankValue {
       }),
       chooser(
         "value",
-        numbersOf(this.table).map(column => [column.key, column.title || column.key]),
+        titled(numbersOf(this.table)),
         this.key,
         change(key => {
           this.key = key;

@@ -308,10 +308,16 @@ class GridView {
     return { places, rows: part.rows, columns: part.columns, layers: sizes[axis], has3: at.sizes.length === 3 };
   }
 
-  /* Of several rows that a rank has the sum, of parts the largest. */
+  /* Are values of several rows of a rank added up? Of parts, the largest counts. */
+  get isSum() {
+    const { column } = this.value;
+
+    return column.unit === "s" || column.unit === "bytes" || column.type === "whole";
+  }
+
   byRank() {
-    const { table, key, column } = this.value,
-      isSum = column.unit === "s" || column.unit === "bytes" || column.type === "whole",
+    const { table, key } = this.value,
+      { isSum } = this,
       found = new Map();
 
     for (const row of this.value.rows()) {
@@ -376,7 +382,7 @@ class GridView {
       ),
       upright(
         "how many ranks have each value: " + title,
-        histogramOf(this.zoomed && inView.length ? inView : known, column),
+        histogramOf((this.zoomed || layers > 1) && inView.length ? inView : known, column),
         value => count(Math.round(value)),
       ),
     );
@@ -385,14 +391,14 @@ class GridView {
         [isBelow, "below", this.least],
         [isAbove, "above", this.most],
       ]
-        .map(([is, words, part]) => [known.filter(is).length, words + " " + worded(column, end(part))])
+        .map(([is, words, part]) => [inView.filter(is).length, words + " " + worded(column, end(part))])
         .filter(([ranks]) => ranks)
         .map(([ranks, words]) => plural(ranks, "rank") + " " + words),
       part = this.zoomed;
 
     this.caption.textContent =
       title +
-      (layers > 1 ? "; place " + this.layer + " of " + layers : "") +
+      (layers > 1 ? "; place " + (this.layer + 1) + " of " + layers : "") +
       (part
         ? "; rows " +
           part.top +
@@ -405,6 +411,9 @@ class GridView {
           ", with their " +
           plural(inView.length, "rank")
         : "; drag over cells to zoom") +
+      (this.value.rows().length > known.length
+        ? "; " + (this.isSum ? "the sum" : "the largest") + " of a rank's rows"
+        : "") +
       (left.length ? "; left out: " + left.join(", ") : "") +
       ": " +
       column.doc;

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const fv_loop_kind_words[] = { "for", "while", "do while", "do", "do concurrent", "array", NULL };
+const char *const fv_loop_kind_words[] = {
+    "for", "while", "do-while", "do", "do while", "do concurrent", "array", NULL
+};
 
 /* ---- words of a line ---- */
 
@@ -72,19 +74,28 @@ static bool is_directive(const char *line)
 
 /* ---- of a loop ---- */
 
+/* Several loops on a line are not told apart. */
+static enum fv_loop_kind alone(enum fv_loop_kind kind, const char *rest)
+{
+    return behind_word(rest, "for", false) || behind_word(rest, "while", false) ? FV_LOOP_UNKNOWN : kind;
+}
+
 static enum fv_loop_kind kind_of_c(const struct fv_loop_text *text)
 {
-    const char *first = is_directive(text->first) ? text->next : text->first;
-    const bool ends_so = behind_word(text->last, "while", false) != NULL;
+    const char *first = is_directive(text->first) ? text->next : text->first, *behind;
+    const bool ends_so = behind_word(text->last, "while", false) != NULL,
+               is_within = behind_word(text->above, "do", false) != NULL;
 
-    if (goes_on_with(behind_word(first, "for", false), '('))
-        return FV_LOOP_FOR;
+    if (text->has_inner) /* whose first line that is */
+        return ends_so && is_within ? FV_LOOP_DO_WHILE : FV_LOOP_UNKNOWN;
+    if (goes_on_with(behind = behind_word(first, "for", false), '('))
+        return alone(FV_LOOP_FOR, behind);
     /* the end of a loop is all that is known of it if its code is on that line */
     if (ends_so && (behind_word(first, "do", false) || goes_on_with(first, '}')))
         return FV_LOOP_DO_WHILE;
-    if (goes_on_with(behind_word(first, "while", false), '('))
-        return FV_LOOP_WHILE;
-    return ends_so && behind_word(text->above, "do", false) ? FV_LOOP_DO_WHILE : FV_LOOP_UNKNOWN;
+    if (goes_on_with(behind = behind_word(first, "while", false), '('))
+        return alone(FV_LOOP_WHILE, behind);
+    return ends_so && is_within ? FV_LOOP_DO_WHILE : FV_LOOP_UNKNOWN;
 }
 
 /* Behind the `do` of a line that begins a loop. */
@@ -107,7 +118,9 @@ static enum fv_loop_kind kind_of_fortran(const struct fv_loop_text *text)
 {
     const char *first = is_directive(text->first) ? text->next : text->first, *own = behind_do(first);
 
-    if (!own && !behind_word(first, "end", true)) {
+    if (text->has_inner)
+        own = behind_do(text->above);
+    else if (!own && !behind_word(first, "end", true)) {
         own = behind_do(text->above);
         if (!own && !fv_same_text(first, text->last))
             own = behind_do(text->next);
@@ -115,7 +128,7 @@ static enum fv_loop_kind kind_of_fortran(const struct fv_loop_text *text)
     if (!own)
         return is_of_array(first) && fv_same_text(first, text->last) ? FV_LOOP_ARRAY : FV_LOOP_UNKNOWN;
     if (behind_word(own, "while", true))
-        return FV_LOOP_WHILE;
+        return FV_LOOP_DO_TEST;
     return behind_word(own, "concurrent", true) ? FV_LOOP_DO_CONCURRENT : FV_LOOP_DO;
 }
 
@@ -202,6 +215,28 @@ static size_t last_line(struct fv_loop *const *items, size_t count)
     return last;
 }
 
+/* Does another one begin on its first line, within it? */
+static bool has_inner(const struct fv_loops *loops, const struct fv_loop *l)
+{
+    for (const struct fv_loop *at = l + 1; at < loops->items + loops->count && at->function == l->function; at++)
+        if (at->parent != FV_NONE && &loops->items[at->parent] == l && at->first_line == l->first_line &&
+            fv_same_text(at->file, l->file))
+            return true;
+    return false;
+}
+
+static struct fv_loop_text text_of(const struct fv_loops *loops, const struct fv_loop *l, const struct lines *lines)
+{
+    const struct fv_loop *around = l->parent == FV_NONE ? NULL : &loops->items[l->parent];
+    const bool is_above = around && fv_same_text(around->file, l->file) && around->first_line + 1 == l->first_line;
+
+    return (struct fv_loop_text){ .above = is_above ? NULL : line_at(lines, l->first_line - 1),
+                                  .first = line_at(lines, l->first_line),
+                                  .next = line_at(lines, l->first_line + 1),
+                                  .last = line_at(lines, l->last_line),
+                                  .has_inner = has_inner(loops, l) };
+}
+
 void fv_loop_kinds_find(struct fv_loops *loops)
 {
     struct fv_loop **items = fv_xcalloc(loops->count, sizeof(*items));
@@ -220,8 +255,7 @@ void fv_loop_kinds_find(struct fv_loops *loops)
             release_lines(&lines);
             read_lines(&lines, l->file, last_line(items + i, count - i));
         }
-        const struct fv_loop_text text = { line_at(&lines, l->first_line - 1), line_at(&lines, l->first_line),
-                                           line_at(&lines, l->first_line + 1), line_at(&lines, l->last_line) };
+        const struct fv_loop_text text = text_of(loops, l, &lines);
         l->kind = fv_loop_kind_of(&text, is_fortran(l->file));
     }
     release_lines(&lines);

@@ -13,6 +13,7 @@ enum fv_loop_kind {
     FV_LOOP_WHILE,
     FV_LOOP_DO_WHILE,
     FV_LOOP_DO, /* Fortran's, with a counter or without, ... */
+    FV_LOOP_DO_TEST,
     FV_LOOP_DO_CONCURRENT,
     FV_LOOP_ARRAY, /* ... of an expression of parts of arrays */
     FV_LOOP_KINDS
@@ -20,9 +21,11 @@ enum fv_loop_kind {
 /* As columns have them; NULL behind the last, FV_LOOP_UNKNOWN is left out: kind - 1. */
 extern const char *const fv_loop_kind_words[];
 
-/* Of a loop by its lines: `above`, the first one and the next, and the last. NULL: there is no such line. */
+/* Of a loop by its lines, NULL where there is none: the one above the first, which is no other loop's, the first one,
+ * the next, and the last. */
 struct fv_loop_text {
     const char *above, *first, *next, *last;
+    bool has_inner; /* the first one is also that of a loop within it */
 };
 enum fv_loop_kind fv_loop_kind_of(const struct fv_loop_text *text, bool is_fortran);
 

@@ -200,6 +200,7 @@ static struct sums add_members(struct fv_omp_team *team, uint32_t size, struct f
 {
     struct sums sums = { .all_came = 0 };
     struct fv_omp_part *part = NULL;
+    bool has_last = false;
 
     for (uint32_t i = 0; i < size; i++)
         if (team->member[i].came > sums.all_came)
@@ -207,8 +208,9 @@ static struct sums add_members(struct fv_omp_team *team, uint32_t size, struct f
     for (uint32_t i = 0; i < size; i++) {
         const struct fv_omp_member *m = &team->member[i];
         struct numbers n = numbers_of(m, sums.all_came);
-        bool is_last = m->came == sums.all_came;
+        bool is_last = !has_last && m->came == sums.all_came; /* of two in the same tick one */
 
+        has_last = has_last || is_last;
         if (m->s)
             stop_waiting(m);
         if (is_last && m->s)

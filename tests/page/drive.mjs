@@ -952,12 +952,14 @@ async function busy(page) {
         l2_busy: null,
         memory_busy: null,
         off_cpu_s: 0,
-        work_s: 1,
+        kernel_s: 0.5,
+        work_s: 0.5,
       },
       rows = [0.25, 0.5].map((l1_busy, thread) => ({
         ...at,
         thread,
         l1_busy,
+        l2_busy: l1_busy / 2,
         time_s: 2,
         l1_s: 1 - thread,
         dram_s: thread,
@@ -975,11 +977,11 @@ async function busy(page) {
   });
 
   return same("sheet", bars, [
-    ["loop, rank 1, thread 0", "compute 50%", "level0 50%"],
-    ["loop, rank 1: L1 busy", "busy 50%"],
-    ["loop, rank 1: L2 busy", "busy 25%"],
+    ["loop, rank 1, thread 0", "compute 25%", "level0 50%", "most 25%"],
+    ["loop, rank 1: L1 busy", "busy 37.5%"],
+    ["loop, rank 1: L2 busy", "busy 18.75%"],
     ["loop, rank 1: memory busy", "busy 75%"],
-    ["loop, rank 1, thread 1", "compute 50%", "level3 50%"],
+    ["loop, rank 1, thread 1", "compute 25%", "level3 50%", "most 25%"],
   ]);
 }
 

@@ -189,7 +189,7 @@ static void kinds_by_words(void **state)
         { { "", "  DO i = 1, n", "", "end do" }, true, FV_LOOP_DO },
         { { "do 10 j = 1, n", "  s = s + a(j)", "", "10 continue" }, true, FV_LOOP_DO },
         { { "", "x = 1", "do j = 1, n", "end do" }, true, FV_LOOP_DO },
-        { { "", "do while (x < 1)", "", "end do" }, true, FV_LOOP_WHILE },
+        { { "", "do while (x < 1)", "", "end do" }, true, FV_LOOP_DO_TEST },
         { { "", "!$omp parallel do", "do concurrent (i = 1:n)", "" }, true, FV_LOOP_DO_CONCURRENT },
         { { "x = 1", "a(:) = b(:) + 1", "", "a(:) = b(:) + 1" }, true, FV_LOOP_ARRAY },
         { { "end do", "call f(x) ! do it", "", "call f(x) ! do it" }, true, FV_LOOP_UNKNOWN },
@@ -199,6 +199,11 @@ static void kinds_by_words(void **state)
         { { "", "while (i < n) { /* for (each) */", "", "}" }, false, FV_LOOP_WHILE },
         { { "", "x = \"\\\"for (\"; while (a) {", "", "}" }, false, FV_LOOP_WHILE },
         { { "", "x += 1'000; for (;;) y += 1'000;", "", "" }, false, FV_LOOP_FOR },
+        { { "do {", "for (;;)", "", "} while (x);", true }, false, FV_LOOP_DO_WHILE },
+        { { "for (;;) {", "while (x) {", "", "}", true }, false, FV_LOOP_UNKNOWN },
+        { { "", "for (;;) a++; while (x) b++;", "", "" }, false, FV_LOOP_UNKNOWN },
+        { { "do j = 1, n", "do i = 1, n", "", "end do", true }, true, FV_LOOP_DO },
+        { { "x = 1", "do i = 1, n", "", "end do", true }, true, FV_LOOP_UNKNOWN },
         { { NULL, NULL, NULL, NULL }, true, FV_LOOP_UNKNOWN },
     };
 

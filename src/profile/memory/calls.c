@@ -41,6 +41,8 @@ static void add_sums(struct fv_memory_calls of[FV_MEMORY_FUNCTIONS], struct fv_a
     to->live = (int64_t)((uint64_t)to->live + (uint64_t)s->held);
 }
 
+#define FEW 8 /* times, which tell no error: they may be wrong by all of it */
+
 /* Those that were drawn have the mean of all short ones, give or take its standard error. False: none was drawn. */
 static bool estimate(const struct fv_memory_calls *c, double tick_s, double *time_s, double *error_s)
 {
@@ -49,7 +51,8 @@ static bool estimate(const struct fv_memory_calls *c, double tick_s, double *tim
     const double shorts = fmax((double)c->calls + (double)c->failed - (double)c->longs, n);
 
     *time_s = ((double)c->long_ticks + mean * shorts) * tick_s;
-    *error_s = shorts * (n > 1 ? sqrt(fmax(squares - mean * mean, 0) / (n - 1)) : mean) * tick_s;
+    double each = n < FEW && shorts > n ? mean : sqrt(fmax(squares - mean * mean, 0) / fmax(n - 1, 1));
+    *error_s = shorts * each * tick_s;
     return n > 0 || shorts <= 0;
 }
 

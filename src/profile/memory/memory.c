@@ -88,6 +88,7 @@ static void read_sites(struct gather *g)
         add_amount(&sum->allocated, &s.allocated);
         add_amount(&sum->freed, &s.freed);
         add_amount(&sum->foreign, &s.foreign);
+        sum->is_sampled = g->out->ranks[g->out->rank_count - 1].mode == FV_MEMORY_SAMPLED;
         add_extremes(sum, s.allocated.count, s.least, s.most);
         sum->at_peak += s.peak_number == g->peak_number ? (double)s.at_peak : bytes_of(&s);
     }
@@ -242,6 +243,7 @@ static void add_sum(struct fv_allocation_sum *to, const struct fv_allocation_sum
     add_up(&to->foreign, &from->foreign);
     to->peak += from->peak;
     to->at_peak += from->at_peak;
+    to->is_sampled = to->is_sampled || from->is_sampled;
     add_extremes(to, from->known, from->least, from->most);
 }
 

@@ -18,6 +18,7 @@ struct fv_allocation_sum {
                                                             * allocated it */
     double peak;                                           /* the most bytes of it that were live at a time */
     double at_peak;                                        /* bytes that were live when the process had most */
+    bool is_sampled;             /* small allocations of a rank were, so that some may not be seen */
     uint64_t known, least, most; /* allocations that are known one by one, and bytes of one of them */
 };
 

@@ -13,7 +13,8 @@ FV_DATA_BASE(memory)
 
 #define RECORDED_BY "fvmpi run --memory"
 
-static const char *const kinds[] = { "exact", "estimate", NULL };
+enum { EXACT, LARGE, ESTIMATE };
+static const char *const kinds[] = { "exact", "exact from 4 KiB", "estimate", NULL };
 
 static const struct fv_allocation_sum *sum_at(const void *row, const struct fv_column_def *c)
 {
@@ -22,7 +23,9 @@ static const struct fv_allocation_sum *sum_at(const void *row, const struct fv_c
 
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = kinds[!fv_allocation_is_exact(sum_at(row, c))];
+    const struct fv_allocation_sum *s = sum_at(row, c);
+
+    v->text = kinds[!fv_allocation_is_exact(s) ? ESTIMATE : s->is_sampled ? LARGE : EXACT];
 }
 
 /* argument: the place of a double in the sum. */
@@ -73,7 +76,7 @@ static void get_extreme(void *subject, const void *row, const struct fv_column_d
     { "kind",                                                                                                          \
       "kind",                                                                                                          \
       "",                                                                                                              \
-      "exact, or estimate: it includes allocations below 4 KiB, which are sampled.",                                   \
+      "exact from 4 KiB: smaller allocations, which are sampled, were not met. estimate: they are included.",          \
       FV_GET(FV_TYPE_TEXT, get_kind),                                                                                  \
       .offset = offsetof(S, sum),                                                                                      \
       .words = kinds },                                                                                                \
@@ -301,7 +304,8 @@ static const struct fv_column_def rank_columns[] = {
       "Time in the allocator, over all threads. Estimated from all calls for 128 KiB and more, and one in 128 of the "
       "others.",
       FV_FIELD(struct fv_allocation_rank, allocator_s), .flags = FV_ESTIMATE },
-    { "allocator_error_s", "+-", "s", "Standard error of allocator_s.",
+    { "allocator_error_s", "+-", "s",
+      "Standard error of allocator_s. Where fewer than 8 calls were timed: all that is estimated.",
       FV_FIELD(struct fv_allocation_rank, allocator_error_s) },
     RANK("timed_calls", "timed", "", timed, 0, "Number of calls that were timed."),
     RANK("failed_calls", "failed", "", failed, FV_BLANK, "Calls that returned no memory."),

@@ -265,8 +265,8 @@ static const struct fv_column_def loop_columns[] = {
     { "parent_id", "parent", "id", "The enclosing loop, an index in this list. Null: none.",
       FV_FIELD(struct fv_cost_loop, parent), .flags = FV_UNLESS_NONE },
     { "kind", "kind", "",
-      "The statement, by the source file as it is now, where debug information has it. array: parts of arrays in "
-      "Fortran. Null: the file was not found, or shows none.",
+      "The statement, by the source file as it is now, where debug information has it. do-while is "
+      "C's, do while Fortran's, array parts of arrays there. Null: the file was not found, or shows none.",
       FV_GET(FV_TYPE_TEXT, get_loop_kind), .flags = FV_NULLABLE, .words = fv_loop_kind_words },
     { "parallelised", "parallel", "",
       "openmp: the compiler made its function from a parallel region. auto: the compiler parallelised the loop itself. "

@@ -612,10 +612,13 @@ static const void *process_row(void *subject, const void *parent, size_t i)
 }
 
 /* On a narrow page the causes of stalls stand before what divides the other parts. */
+#define MIX_SHOWN                                                                                           \
+    "load_share/7 store_share/7 branch_share/7 fp_share/6 fp_scalar_share/6 fp_128_share/6 fp_256_share/6 " \
+    "fp_512_share/6 fp_vector_share/6 rest_share/6"
 #define SHOWN                                                                                                          \
     "work_s/20 mispredicted_s/11 restarts_s/11 thrown_away_s/13 late_fetch_s/11 narrow_fetch_s/11 fetch_s/13 l1_s/15 " \
     "l2_s/15 l3_s/15 dram_s/15 stores_s/14 memory_s/16 core_s/16 backend_s/13 untold_s/18 kernel_s/17 off_cpu_s/18 "   \
-    "ipc/12 memory_busy/8 mark/10 load_share/7 store_share/7 branch_share/7 fp_share/6 rest_share/6 l1d_miss_share/4"
+    "ipc/12 memory_busy/8 mark/10 " MIX_SHOWN " l1d_miss_share/4"
 
 const struct fv_relation fv_section_sheet_relation = {
     .name = "section_sheet",

@@ -241,7 +241,7 @@ static const char *of_all_cpu(const struct fv_model *m, char out[80])
     for (size_t i = 0; i < m->rank_count; i++)
         all_s += m->ranks[i].cpu_s;
     *out = '\0';
-    if (isfinite(all_s) && all_s > 0)
+    if (isfinite(all_s) && all_s > 0 && !m->shown_threads)
         snprintf(out, 80, " of %s with the kernel", fv_words_seconds(all_s, seconds));
     return out;
 }

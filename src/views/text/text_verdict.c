@@ -67,7 +67,7 @@ static char *serial_words(const struct fv_profile *v, char *out, size_t bytes)
         cpu_s += m->ranks[i].cpu_s;
     snprintf(out, bytes, "%selapsed %s", m->ranks[0].state == FV_RANK_KILLED ? "killed; " : "",
              fv_words_seconds(m->elapsed_s, elapsed));
-    if (isfinite(cpu_s))
+    if (isfinite(cpu_s) && !m->shown_threads)
         fv_words_add(out, bytes, ", CPU time %s", fv_words_seconds(cpu_s, cpu));
     else if (fv_model_samples(m)->cpu_s > 0)
         fv_words_add(out, bytes, ", CPU time %s (by samples)", fv_words_seconds(fv_model_samples(m)->cpu_s, cpu));
