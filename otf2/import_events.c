@@ -580,7 +580,7 @@ static OTF2_EvtReaderCallbacks *new_callbacks(void)
     return c;
 }
 
-/* A file of a location; the library makes room for one also where there is none. */
+/* A file of a location; the library makes room for one also where there is none, and waits for ever in a FIFO. */
 static bool find_file(const struct fv_import *import, uint64_t id, const char *kind, struct stat *out)
 {
     int base = (int)strlen(import->anchor) - (int)strlen(".otf2");
@@ -589,7 +589,7 @@ static bool find_file(const struct fv_import *import, uint64_t id, const char *k
     return base > 0 &&
            snprintf(path, sizeof(path), "%.*s/%llu.%s", base, import->anchor, (unsigned long long)id, kind) <
                PATH_MAX &&
-           !stat(path, out);
+           !stat(path, out) && S_ISREG(out->st_mode);
 }
 
 bool fv_import_has_events(const struct fv_import *import, uint32_t location)
@@ -606,8 +606,9 @@ void fv_import_limit_events(struct fv_import *import)
         struct stat status;
         uint64_t most = find_file(import, import->tables[FV_IMPORT_LOCATION].refs[i], "evt", &status)
                             ? (uint64_t)status.st_size / LEAST_BYTES
-                            : 1;
+                            : 0;
 
+        most = most ? most : 1; /* that there should be some is to be seen */
         l->events = l->events < most ? l->events : most;
     }
 }
@@ -695,7 +696,7 @@ static void fill(struct fv_import_stream *s)
         bool good = !piece || OTF2_Reader_ReadLocalEvents(s->import->reader, s->reader, piece, &read) == OTF2_SUCCESS;
         s->read += read;
         bool endless = good && is_endless(s);
-        FV_IMPORT_ODD(s->import, cut, !good || endless);
+        FV_IMPORT_ODD(s->import, cut, !good || endless || (l->events && !s->read));
         l->read = s->import->is_known ? l->read : s->read;
         if (good && !endless && read == FV_IMPORT_AHEAD / 2)
             continue;

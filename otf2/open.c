@@ -3,6 +3,7 @@
 #include "otf2/open.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -63,6 +64,24 @@ static OTF2_Reader *open_reader(const char *path)
     return reader;
 }
 
+/* The library would wait for ever in a FIFO. */
+static bool are_regular(const char *path)
+{
+    const char *const kinds[] = { ".otf2", ".def" };
+    const int base = (int)strlen(path) - (int)strlen(".otf2");
+    char name[PATH_MAX];
+    struct stat status;
+
+    for (unsigned i = 0; i < 2 && base > 0; i++) {
+        snprintf(name, sizeof(name), "%.*s%s", base, path, kinds[i]);
+        if (!stat(name, &status) && !S_ISREG(status.st_mode)) {
+            fv_log("%s: not a regular file", name);
+            return false;
+        }
+    }
+    return true;
+}
+
 OTF2_Reader *fv_otf2_open(const char *path, char *words)
 {
     struct stat status;
@@ -75,6 +94,8 @@ OTF2_Reader *fv_otf2_open(const char *path, char *words)
         fv_log("%s: a directory; name the archive's anchor file in it, such as %s/traces.otf2", path, path);
         return NULL;
     }
+    if (!are_regular(path))
+        return NULL;
     OTF2_Reader *reader = open_reader(path);
     if (!reader && strstr(words, "requested file substrate")) {
         fv_log("%s: the archive is in a container of SIONlib, which this OTF2 library cannot read; let the tool that "

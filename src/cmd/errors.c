@@ -59,7 +59,10 @@ int fv_errors_end(int status)
     if (!state.process || getpid() != state.process || state.is_known)
         return status;
     state.is_known = true;
-    if (status != FV_EXIT_OK && *state.line && !state.is_started && !state.is_answer)
+    const bool is_error = status != FV_EXIT_OK && !state.is_started && !state.is_answer;
+    if (is_error && !*state.line)
+        snprintf(state.line, sizeof(state.line), "a command that was started for it failed; its note says why");
+    if (is_error)
         put("{\"error\":{\"code\":\"%s\",\"status\":%d,\"message\":\"%s\"}}\n", status);
     else if (*state.line)
         put(NULL, 0);

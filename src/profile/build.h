@@ -138,8 +138,9 @@ struct fv_callers {
 };
 struct fv_callers fv_build_callers(const struct fv_model *model, uint32_t rank);
 void fv_callers_release(struct fv_callers *callers);
-/* The call site at a path of the rank's file; FV_NONE: there is none, or it is not known. */
-uint32_t fv_build_caller(struct fv_build *build, const struct fv_callers *callers, uint32_t rank, uint32_t path);
+/* The call site that a `from` of the thread names in the rank's file; FV_NONE: there is none, or it is not known. */
+uint32_t fv_build_caller(struct fv_build *build, const struct fv_callers *callers, uint32_t rank, uint32_t thread,
+                         uint32_t from);
 
 /* fv_model.region_ranks in order, and what ranks polled by them, when functions have their numbers. */
 void fv_build_parts(struct fv_model *model);

@@ -44,11 +44,16 @@ void fv_callers_release(struct fv_callers *c)
     *c = (struct fv_callers){ 0 };
 }
 
-uint32_t fv_build_caller(struct fv_build *b, const struct fv_callers *c, uint32_t rank, uint32_t path)
+uint32_t fv_build_caller(struct fv_build *b, const struct fv_callers *c, uint32_t rank, uint32_t thread, uint32_t from)
 {
-    if (!path || path == FV_FROM_SEVERAL)
+    if (!from || from == FV_FROM_SEVERAL)
         return FV_NONE;
-    uint32_t node = fv_build_node_of(b, &b->files[rank], path);
+    if (from & FV_FROM_CELL) {
+        const struct fv_cell_place *place = fv_build_place(&b->files[rank], thread, from & ~FV_FROM_CELL);
+
+        return place ? b->model->site_ranks[place->site_rank].site : FV_NONE;
+    }
+    uint32_t node = fv_build_node_of(b, &b->files[rank], from);
     size_t at = FV_COUNT_BEFORE(i, c->count, c->items[i].node < node);
     return at < c->count && c->items[at].node == node ? c->items[at].site : FV_NONE;
 }
@@ -63,7 +68,7 @@ static struct fv_off_processor nothing_off(const struct fv_rank *r)
 
 /* No pair took longer than the rank: else it is damage. */
 static void add_pair(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
-                     uint32_t from, uint64_t count, uint64_t ticks, bool is_main)
+                     uint32_t thread, uint32_t from, uint64_t count, uint64_t ticks)
 {
     struct fv_model *m = b->model;
 
@@ -72,10 +77,12 @@ static void add_pair(struct fv_build *b, const struct fv_callers *callers, const
     struct fv_site_rank *part = &m->site_ranks[place->site_rank];
     const struct fv_rank *r = &m->ranks[part->rank];
     double seconds = fmin(fv_build_seconds(m, part->rank, ticks), fmax(r->end_s - r->begin_s, 0));
+    const bool is_main = thread == fv_main_thread(m, part->rank);
+
     FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
     m->region_ranks[m->region_rank_count++] = (struct fv_region_rank){
         .site = part->site,
-        .from = fv_build_caller(b, callers, part->rank, from),
+        .from = fv_build_caller(b, callers, part->rank, thread, from),
         .rank = part->rank,
         .count = count,
         .main_count = is_main ? count : 0,
@@ -96,7 +103,7 @@ static void add_off(struct fv_off_processor *to, const struct fv_off_processor *
 
 /* Becomes part of the pair's row when rows are ordered. */
 static void add_switches(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
-                         const struct fv_switch_record *s)
+                         uint32_t thread, const struct fv_switch_record *s)
 {
     struct fv_model *m = b->model;
 
@@ -104,7 +111,7 @@ static void add_switches(struct fv_build *b, const struct fv_callers *callers, c
         return;
     struct fv_site_rank *part = &m->site_ranks[place->site_rank];
     struct fv_region_rank row = { .site = part->site,
-                                  .from = fv_build_caller(b, callers, part->rank, s->from),
+                                  .from = fv_build_caller(b, callers, part->rank, thread, s->from),
                                   .rank = part->rank,
                                   .off = { s->blocked, s->preempted, (double)s->blocked_ns * 1e-9,
                                            (double)s->preempted_ns * 1e-9, s->unseen } };
@@ -123,7 +130,7 @@ static const char *name_of(const struct fv_build *b, uint32_t rank, uint32_t fil
 
 /* Becomes part of the pair's row when rows are ordered. */
 static void add_file_io(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
-                        const struct fv_io_region *r)
+                        uint32_t thread, const struct fv_io_region *r)
 {
     struct fv_model *m = b->model;
 
@@ -131,7 +138,7 @@ static void add_file_io(struct fv_build *b, const struct fv_callers *callers, co
         return;
     struct fv_site_rank *part = &m->site_ranks[place->site_rank];
     struct fv_region_rank row = { .site = part->site,
-                                  .from = fv_build_caller(b, callers, part->rank, r->from),
+                                  .from = fv_build_caller(b, callers, part->rank, thread, r->from),
                                   .rank = part->rank };
     row.io =
         (struct fv_region_io){ .seconds = fv_build_seconds(m, part->rank, r->ticks),
@@ -152,7 +159,6 @@ static void read_regions(struct fv_build *b, void *state, uint32_t rank)
                      switches = fv_cursor(f->reader, FV_CHUNK_SWITCHES),
                      files = fv_cursor(f->reader, FV_CHUNK_IO_REGIONS);
     struct fv_rank *of = &b->model->ranks[rank];
-    const uint32_t main_thread = fv_main_thread(b->model, rank);
     struct fv_switch_record s;
     struct fv_io_region io;
     struct fv_region_record r;
@@ -162,22 +168,21 @@ static void read_regions(struct fv_build *b, void *state, uint32_t rank)
     for (const void *p; (p = fv_cursor_next(&cells));) {
         memcpy(&cell, p, sizeof(cell));
         if (cell.calls > cell.from_calls)
-            add_pair(b, &callers, fv_build_place(f, cells.thread, cells.index), cell.from, cell.calls - cell.from_calls,
-                     cell.before_ticks, cells.thread == main_thread);
+            add_pair(b, &callers, fv_build_place(f, cells.thread, cells.index), cells.thread, cell.from,
+                     cell.calls - cell.from_calls, cell.before_ticks);
     }
     for (const void *p; (p = fv_cursor_next(&regions));) {
         memcpy(&r, p, sizeof(r));
-        add_pair(b, &callers, fv_build_place(f, regions.thread, r.cell), r.from, r.count, r.ticks,
-                 regions.thread == main_thread);
+        add_pair(b, &callers, fv_build_place(f, regions.thread, r.cell), regions.thread, r.from, r.count, r.ticks);
     }
     of->off = nothing_off(of);
     for (const void *p; (p = fv_cursor_next(&switches));) {
         memcpy(&s, p, sizeof(s));
-        add_switches(b, &callers, fv_build_place(f, switches.thread, s.cell), &s);
+        add_switches(b, &callers, fv_build_place(f, switches.thread, s.cell), switches.thread, &s);
     }
     for (const void *p; (p = fv_cursor_next(&files));) {
         memcpy(&io, p, sizeof(io));
-        add_file_io(b, &callers, fv_build_place(f, files.thread, io.cell), &io);
+        add_file_io(b, &callers, fv_build_place(f, files.thread, io.cell), files.thread, &io);
     }
     if (of->mpi_threads != 1)
         of->off.blocked_s = of->off.preempted_s = NAN;

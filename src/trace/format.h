@@ -552,6 +552,9 @@ static inline void fv_cell_add_size(struct fv_cell *cell, uint64_t bytes)
 }
 /* `from` of a cell: of several paths, because there was no room for REGIONS */
 #define FV_FROM_SEVERAL UINT32_C(0xffffffff)
+/* `from` of regions of an archive, whose paths do not tell calls of several functions apart: this and the index among
+ * the thread's CELLS of the call before. */
+#define FV_FROM_CELL UINT32_C(0x80000000)
 
 /* Computing between two calls of a thread: what a cell had in before_ticks for a `from` that was followed by another
  * one. The key occurs once; what the cell has at present comes on top. */

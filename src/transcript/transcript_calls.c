@@ -87,7 +87,7 @@ static void add_region(struct fv_transcript_thread *h, uint32_t cell)
     if (!h->last_end)
         return;
     struct fv_region_record *r =
-        FV_INTERNED(h->region_index, h->regions, h->region_count, h->region_room, (uint32_t[]){ h->last_path, cell });
+        FV_INTERNED(h->region_index, h->regions, h->region_count, h->region_room, (uint32_t[]){ h->last_from, cell });
 
     r->count++;
     r->ticks += h->call.begin > h->last_end ? h->call.begin - h->last_end : 0;
@@ -115,6 +115,8 @@ void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h
     const char *name = t->merge->defs.functions[c->function].name;
     uint32_t at = cell_of(t, h, path, c->comm, c->function, c->sent.bytes ? c->sent.bytes : c->received.bytes);
 
+    const uint32_t before = at;
+
     fv_transcript_files_mpi(t, h, ticks);
     fv_transcript_files_between(h, at);
     fv_transcript_count_call(t, h, ticks, false);
@@ -133,7 +135,7 @@ void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h
     if (c->received.count && c->sent.bytes) /* in the class of its own size */
         at = cell_of(t, h, path, c->comm, c->function, c->received.bytes);
     add_received(&h->cells[at], &c->received);
-    h->last_path = path;
+    h->last_from = FV_FROM_CELL | before;
     h->last_end = ticks;
     c->is_open = false;
     if (!strncmp(name, "MPI_Init", 8) && !t->header.init_ticks)

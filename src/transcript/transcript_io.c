@@ -316,7 +316,7 @@ void fv_transcript_files_between(struct fv_transcript_thread *h, uint32_t cell)
     if (!h->last_end)
         return;
     struct fv_io_region *r = FV_INTERNED(io->region_index, io->regions, io->region_count, io->region_room,
-                                         (uint32_t[]){ h->last_path, cell });
+                                         (uint32_t[]){ h->last_from, cell });
     FV_IO_VOTE(r, &s, s.calls, s.ticks, s.weight);
 }
 

@@ -41,7 +41,7 @@ struct fv_transcript_function_counts {
 struct fv_transcript_thread {
     struct fv_thread_record record;
     struct fv_transcript_call call;
-    uint32_t last_path; /* of the call before */
+    uint32_t last_from; /* FV_FROM_CELL and the cell of the call before */
     uint64_t last_end;  /* 0: there was none */
     struct fv_cell *cells;
     size_t cell_count, cell_room;

@@ -176,6 +176,35 @@ def oddities(tap, archives):
             equal('lines of ' + name, run.err.count('\n'), 1)
 
 
+def not_there(archives, name, location, make):
+    """An archive of which the events of a location are replaced: what `make` puts there."""
+    copy = os.path.join(harness.scratch('gone'), name)
+    shutil.copytree(os.path.dirname(archives.anchor(name)), copy, ignore=shutil.ignore_patterns('*.fvmpi'))
+    path = os.path.join(copy, 'traces', '{}.evt'.format(location))
+    os.unlink(path)
+    make(path)
+    return os.path.join(copy, 'traces.otf2')
+
+
+def without_events(tap, archives):
+    with tap.test('events of a location that are an empty file, or none: it is said, and its rank is cut'):
+        for make in (lambda path: open(path, 'w').close(), os.mkfifo):
+            anchor = not_there(archives, 'scorep-late', 1, make)
+            data = report_of(anchor)
+            states = {row['rank']: row['state'] for row in data['ranks']}
+            equal('rank 1', states, {0: 'finalized', 1: 'cut', 2: 'finalized', 3: 'finalized'})
+            equal('complete', data['run']['complete'], False)
+    with tap.test('a FIFO in place of its definitions'):
+        path = anchor[: -len('.otf2')] + '.def'
+        os.unlink(path)
+        os.mkfifo(path)
+        shutil.rmtree(anchor[: -len('.otf2')] + '.fvmpi')
+        refused = harness.run([harness.FVMPI, 'report', anchor, '--json', '-'], limit=20).ended(1)
+        check('not a regular file' in refused.err, '{}', refused.err)
+        error = json.loads(refused.err.splitlines()[-1])['error']  # the note before it is of fvunify
+        equal('for programs', (error['code'], error['status']), ('failed', 1))
+
+
 def many_members(directory):
     """The group of three ranks says that it has 2^31 members."""
     path = os.path.join(directory, 'traces.def')
@@ -406,6 +435,35 @@ def by_function(data):
     return found
 
 
+def asked(anchor, statement):
+    done = harness.run([harness.FVMPI, 'query', anchor, '--json', statement]).ended(0)
+    return json.loads(done.out)['rows']
+
+
+def between(anchor):
+    """Of each rank, how often a function followed another one, by what the report says of computing between them."""
+    found = {}
+    for rank, before, behind, count in asked(
+        anchor,
+        'SELECT r.rank, a.function, b.function, r.count FROM regions_by_rank r '
+        'JOIN callsites a ON a.id = r.from_callsite_id JOIN callsites b ON b.id = r.callsite_id',
+    ):
+        found[rank, before, behind] = found.get((rank, before, behind), 0) + count
+    return found
+
+
+def followers(anchor):
+    """The same by the calls one after the other."""
+    found, last = {}, {}
+    for rank, function in asked(
+        anchor, "SELECT rank, function FROM trace_calls WHERE function LIKE 'MPI~_%' ESCAPE '~' ORDER BY rank, begin_s"
+    ):
+        if rank in last:
+            found[rank, last[rank], function] = found.get((rank, last[rank], function), 0) + 1
+        last[rank] = function
+    return found
+
+
 def reported(tap, archives):
     """By fvmpi report, of the archive itself: every number from the figures beside it."""
     for name, figures in sorted(archives.figures.items()):
@@ -423,6 +481,9 @@ def reported(tap, archives):
                 equal(region, regions[region]['calls'], visits)
                 near(region, regions[region]['time_s'], inclusive)
                 near(region + ' itself', regions[region]['computing_s'], exclusive)
+    with tap.test('between which calls ranks compute: as the calls of the trace follow each other'):
+        for name in sorted(archives.figures):
+            equal(name, between(archives.anchor(name)), followers(archives.anchor(name)))
     with tap.test('it names the function that makes others wait, and the next step'):
         text = harness.run([harness.FVMPI, 'report', archives.anchor('scorep-late'), '--width', '200']).ended(0).out
         text = ' '.join(text.split())
@@ -641,6 +702,7 @@ def main():
             before = digest(anchor)
             known(name, figures, analyse(anchor, '-q').data)
             equal('files', digest(anchor), before)
+    without_events(tap, archives)
     with tap.test('who is late: the function, from regions that others instrumented'):
         late = places(analyse(archives.anchor('scorep-late'), '-q').data, 'delay_s')
         inner = sorted((f for f in late if f not in ('main', 'nap')), key=late.get, reverse=True)  # others call nap()

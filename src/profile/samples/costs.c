@@ -119,7 +119,7 @@ void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv
             .ticks = r.ticks,
             .in_mpi = in_mpi,
             .set = r.section,
-            .from = fv_build_caller(b, &callers, rank, behind_of(&behinds, &c)),
+            .from = fv_build_caller(b, &callers, rank, c.thread, behind_of(&behinds, &c)),
         };
         t->ticks += r.ticks;
         t->in_mpi += in_mpi;
