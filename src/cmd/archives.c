@@ -72,8 +72,11 @@ bool fv_archive_make_place(const char *path, char place[PATH_MAX])
 
     if (may_be_written(place))
         return true;
-    if (!place_in_cache(path, cached) || !may_be_written(cached))
+    if (!place_in_cache(path, cached) || !may_be_written(cached)) {
+        fv_log("%s: %s, and there is no cache; set XDG_CACHE_HOME to a directory that can be written to", place,
+               strerror(errno));
         return false;
+    }
     strcpy(place, cached);
     return true;
 }
@@ -119,9 +122,8 @@ static int become(char **operand)
 
     fv_archive_place(*operand, directory, sizeof(directory));
     const int turn = take_turn(*operand);
-    if (!is_made(*operand, directory))
-        fv_archive_make_place(*operand, directory); /* where there is none, fvunify says so */
-    int status = is_made(*operand, directory) ? 0 : make(*operand, directory);
+    bool has_place = is_made(*operand, directory) || fv_archive_make_place(*operand, directory);
+    int status = !has_place ? FV_EXIT_FAILED : is_made(*operand, directory) ? 0 : make(*operand, directory);
     if (turn >= 0)
         close(turn);
     if (status && !is_made(*operand, directory)) /* what is missing was said */

@@ -21,7 +21,7 @@ static inline void fv_archive_place(const char *anchor, char *out, size_t bytes)
 }
 
 /* A directory for what is made of an archive or an experiment: `place`, which is made, or where that cannot be written
- * to, one in the user's cache. False: neither; errno. */
+ * to, one in the user's cache. False: neither, which was said. */
 bool fv_archive_make_place(const char *path, char place[PATH_MAX]);
 /* Runs fvunify, by one process, on what `path` names; argv[0] is filled in. The exit status, or FV_EXIT_FAILED: it
  * could not be run, which was said. */

@@ -47,11 +47,8 @@ static bool choose_place(struct fv_trace_timeline *r)
     else
         snprintf(beside, sizeof(beside), "%s", r->trace);
     snprintf(r->place, sizeof(r->place), "%s/.fvmpi-view", beside);
-    if (!fv_archive_make_place(r->trace, r->place)) {
-        fv_log("%s: %s, and there is no cache; set XDG_CACHE_HOME to a directory that can be written to", r->place,
-               strerror(errno));
+    if (!fv_archive_make_place(r->trace, r->place))
         return false;
-    }
     snprintf(r->file, sizeof(r->file), "%s/timeline", r->place);
     return true;
 }
