@@ -7,6 +7,7 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/install.h"
+#include "cmd/mcp_runs.h"
 #include "fvmpi.h"
 #include "tool/vec.h"
 
@@ -65,23 +66,27 @@ struct parameter {
 #define PARAMETERS 5
 static const struct tool {
     const char *name, *about;
-    const char *command[6]; /* fvmpi's words; NULL behind the last */
+    const char *command[6]; /* fvmpi's words; NULL behind the last; none: the runs are listed */
     struct parameter parameters[PARAMETERS];
 } tools[] = {
+    { "runs",
+      "Paths of the runs that there are: experiment directories, and OTF2 archives of any tool. The newest first.",
+      { NULL },
+      { { 0 } } },
     { "brief",
       "What a run lost most time by: verdict, findings with evidence, lost seconds, place and next step, and what was "
-      "not judged or not recorded. Begin here.",
+      "not judged or not recorded. Begin here, with a run that `runs` names.",
       { "report", "--brief", "--json=-" },
-      { { "experiment", "experiment directory of the run", RUN, false, NULL } } },
+      { { "experiment", "path of the run, as `runs` has it", RUN, false, NULL } } },
     { "explain",
       "How a finding was concluded: what it means, how its seconds are counted, and the rows of the tables behind it.",
       { "explain" },
       { { "finding", "id of the finding, as `brief` has it", WORD, false, NULL },
-        { "experiment", "experiment directory of the run", RUN, false, NULL } } },
+        { "experiment", "path of the run, as `runs` has it", RUN, false, NULL } } },
     { "report",
       "The whole report of a run as text: findings, efficiencies, waiting, functions, call sites, message sizes.",
       { "report", "--width=100" },
-      { { "experiment", "experiment directory of the run", RUN, false, NULL } } },
+      { { "experiment", "path of the run, as `runs` has it", RUN, false, NULL } } },
     { "tables", "The tables that `table` can show, with what they hold.", { "report", "--columns" }, { { 0 } } },
     { "columns",
       "The columns of a table: keys, units, meanings.",
@@ -90,7 +95,7 @@ static const struct tool {
     { "table",
       "Rows of one table of a run, as JSON.",
       { "report", "--json=-" },
-      { { "experiment", "experiment directory of the run", RUN, false, NULL },
+      { { "experiment", "path of the run, as `runs` has it", RUN, false, NULL },
         { "table", "name of the table, as `tables` has it", WORD, false, "--table=" },
         { "columns", "keys of columns with commas between them (default: all)", WORD, true, "--columns=" },
         { "where", "conditions that rows must meet, such as rank=3 or lost_s>0.1", WORDS, true, "--where=" },
@@ -99,13 +104,12 @@ static const struct tool {
       "Rows that a SELECT gives over all tables of a run, and of its trace, as JSON. SQLite's SQL. `about_tables` and "
       "`about_columns` describe the tables.",
       { "query", "--json", "--timeout=30", "--" },
-      { { "experiment", "experiment directory of the run", RUN, false, NULL },
+      { { "experiment", "path of the run, as `runs` has it", RUN, false, NULL },
         { "select", "one SELECT, with a LIMIT where rows are many", STATEMENT, false, NULL } } },
     { "diff",
       "What differs between two runs of a program, and what is beyond chance.",
       { "diff", "--width=100" },
-      { { "a", "experiment directory of the first run", RUN, false, NULL },
-        { "b", "experiment directory of the second run", RUN, false, NULL } } },
+      { { "a", "path of the first run", RUN, false, NULL }, { "b", "path of the second run", RUN, false, NULL } } },
 };
 enum { TOOLS = sizeof(tools) / sizeof(*tools) };
 
@@ -309,6 +313,15 @@ static json_t *run(struct call *c)
     return answer;
 }
 
+static json_t *list_runs(const struct server *s)
+{
+    char *text = fv_mcp_runs(s->roots, s->root_count);
+    json_t *answer = said(text ? text : strerror(errno), !text);
+
+    free(text);
+    return answer;
+}
+
 /* NULL: its arguments are wrong, and `why` says how. */
 static json_t *call_tool(const struct server *s, const json_t *parameters, char why[400])
 {
@@ -328,7 +341,7 @@ static json_t *call_tool(const struct server *s, const json_t *parameters, char 
     if (*c.why)
         snprintf(why, 400, "%s", c.why);
     else
-        answer = run(&c);
+        answer = *tool->command ? run(&c) : list_runs(s);
     for (size_t i = 0; i < c.count; i++)
         free(c.words[i]);
     return answer;
@@ -363,7 +376,7 @@ static json_t *introduce(const json_t *parameters)
         version = strcmp(known[i], wanted) ? version : known[i];
     return json_pack("{s:s, s:{s:{}}, s:{s:s, s:s}, s:s}", "protocolVersion", version, "capabilities", "tools",
                      "serverInfo", "name", "fvmpi", "version", FVMPI_VERSION, "instructions",
-                     "Performance of MPI programs, recorded by fvmpi run. Begin with the tool brief.");
+                     "Performance of MPI programs, recorded by fvmpi run. Begin with the tools runs and brief.");
 }
 
 static void answer(const struct server *s, const json_t *message)

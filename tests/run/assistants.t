@@ -201,6 +201,8 @@ def protocol(tap, place, runs):
             schema = tool['inputSchema']
             check(set(schema['required']) <= set(schema['properties']) and tool['description'], '{}', tool)
     with tap.test('mcp: what the commands say'):
+        listed = client.text('runs').split()
+        equal('runs', sorted(listed), sorted(os.path.realpath(run) for run in runs.values()))
         ours = json.loads(client.text('brief', experiment='omp'))
         equal('brief', ours, json.loads(fvmpi('report', runs['omp'], '--brief', '--json', '-').out))
         check(
