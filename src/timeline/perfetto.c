@@ -449,7 +449,8 @@ static void put_message(void *context, const struct fv_timeline_message *m)
     if (m->from >= rows || m->to >= rows)
         return;
     const bool is_sent = is_shown(p, m->from), is_received = is_shown(p, m->to);
-    const uint64_t flow = is_sent && is_received ? ++p->flows : 0;
+    /* None goes back in time, where clocks were not in step. */
+    const uint64_t flow = is_sent && is_received && m->received_ns >= m->sent_ns ? ++p->flows : 0;
     if (is_sent)
         put_side(p, m, flow, true);
     if (is_received)
