@@ -69,8 +69,7 @@ void fv_import_build_grids(struct fv_import *import, struct fv_defs *own)
 
         grid->dimensions = from->count;
         memcpy(grid->dimension, from->dimensions, from->count * sizeof(*from->dimensions));
-        if (!from->is_other && c && c->number != FV_NONE && from->told == own->comms[c->number].size &&
-            !own->comms[c->number].grid_dimensions)
+        if (!from->is_other && c && c->number != FV_NONE && from->told == own->comms[c->number].size)
             fv_def_comm_set_grid(&own->arena, &own->comms[c->number], grid);
         free(grid);
     }

@@ -68,14 +68,11 @@ static void put_words(const struct fv_page *p, const struct fv_profile *v, const
         fv_page_item(p, FV_DIM, 0, "next: %s", f->next);
 }
 
-static bool has_ranks(const char *table)
+static bool has_ranks(const struct fv_relation_place *place)
 {
-    struct fv_relation_place place;
+    const struct fv_relation *r = place->chain[place->depth - 1];
     bool has = false;
 
-    if (!fv_relations_find(fv_profile_relations, table, &place))
-        return false;
-    const struct fv_relation *r = place.chain[place.depth - 1];
     for (size_t i = 0; i < fv_relation_flat_count(r); i++)
         has = has || (fv_relation_flat_column(r, i)->flags & FV_IS_RANK);
     return has;
@@ -106,7 +103,7 @@ static int put_table(const char *table, struct fv_tables *tables, const struct f
     }
     if (met)
         return 0;
-    if (f->rank != FV_NONE && has_ranks(table) && fv_relations_find(fv_profile_relations, table, &place) &&
+    if (f->rank != FV_NONE && fv_relations_find(fv_profile_relations, table, &place) && has_ranks(&place) &&
         !are_compared(&place, tables, page->top)) {
         snprintf(rank, sizeof(rank), "%d", tables->model->ranks[f->rank].world_rank);
         q.ranks = rank;

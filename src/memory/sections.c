@@ -37,18 +37,10 @@ static void add(struct fv_memory_work *sum, const struct fv_memory_work *now, co
     sum->ticks += now->ticks - since->ticks;
 }
 
-static inline void widen(uint64_t *least, uint64_t *most, uint64_t by_least, uint64_t by_most)
-{
-    if (by_least < *least)
-        *least = by_least;
-    if (by_most > *most)
-        *most = by_most;
-}
-
 static void widen_all(struct fv_memory_extremes *to, const struct fv_memory_extremes *by)
 {
-    widen(&to->least, &to->most, by->least, by->most);
-    widen(&to->least_ticks, &to->most_ticks, by->least_ticks, by->most_ticks);
+    fv_memory_widen(&to->least, &to->most, by->least, by->most);
+    fv_memory_widen(&to->least_ticks, &to->most_ticks, by->least_ticks, by->most_ticks);
 }
 
 /* Adds the extremes of calls since the last begin or end to all sections that are open. */

@@ -47,6 +47,14 @@ struct fv_memory_extremes {
         UINT64_MAX, 0, UINT64_MAX, 0 \
     }
 
+static inline void fv_memory_widen(uint64_t *least, uint64_t *most, uint64_t by_least, uint64_t by_most)
+{
+    if (by_least < *least)
+        *least = by_least;
+    if (by_most > *most)
+        *most = by_most;
+}
+
 /* What a slot of threads did: exact. */
 struct fv_memory_sums {
     struct fv_memory_calls of[FV_MEMORY_FUNCTIONS]; /* [by enum fv_memory_function] its extremes are of calls since a

@@ -6,24 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-static void widen(uint64_t *least, uint64_t *most, uint64_t by_least, uint64_t by_most)
-{
-    *least = by_least < *least ? by_least : *least;
-    *most = by_most > *most ? by_most : *most;
-}
-
 static void add_calls(struct fv_memory_calls *to, const struct fv_memory_calls *c)
 {
     to->calls += c->calls;
     to->failed += c->failed;
     to->bytes += c->bytes;
-    widen(&to->least, &to->most, c->least, c->most);
+    fv_memory_widen(&to->least, &to->most, c->least, c->most);
     to->longs += c->longs;
     to->long_ticks += c->long_ticks;
     to->timed += c->timed;
     to->ticks += c->ticks;
     to->squares += c->squares;
-    widen(&to->least_ticks, &to->most_ticks, c->least_ticks, c->most_ticks);
+    fv_memory_widen(&to->least_ticks, &to->most_ticks, c->least_ticks, c->most_ticks);
 }
 
 static void add_sums(struct fv_memory_calls of[FV_MEMORY_FUNCTIONS], struct fv_allocation_rank *to,
@@ -33,8 +27,8 @@ static void add_sums(struct fv_memory_calls of[FV_MEMORY_FUNCTIONS], struct fv_a
         const struct fv_memory_extremes *e = &s->earlier[i];
 
         add_calls(&of[i], &s->of[i]);
-        widen(&of[i].least, &of[i].most, e->least, e->most);
-        widen(&of[i].least_ticks, &of[i].most_ticks, e->least_ticks, e->most_ticks);
+        fv_memory_widen(&of[i].least, &of[i].most, e->least, e->most);
+        fv_memory_widen(&of[i].least_ticks, &of[i].most_ticks, e->least_ticks, e->most_ticks);
     }
     to->frees += s->freed + s->of[FV_MEMORY_FN_FREE].calls;
     to->unseen += s->unseen;
