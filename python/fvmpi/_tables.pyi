@@ -1972,6 +1972,10 @@ class MemoryRow(KnownRow):
     allocations: int
     smallest_bytes: Optional[int]
     largest_bytes: Optional[int]
+    time_s: Optional[float]
+    min_s: Optional[float]
+    mean_s: Optional[float]
+    max_s: Optional[float]
     freed_bytes: int
     frees: int
     foreign_bytes: int
@@ -1994,6 +1998,10 @@ class MemoryPathRanksRow(KnownRow):
     allocations: int
     smallest_bytes: Optional[int]
     largest_bytes: Optional[int]
+    time_s: Optional[float]
+    min_s: Optional[float]
+    mean_s: Optional[float]
+    max_s: Optional[float]
     freed_bytes: int
     frees: int
     foreign_bytes: int
@@ -2011,6 +2019,10 @@ class MemoryLibrariesRow(KnownRow):
     allocations: int
     smallest_bytes: Optional[int]
     largest_bytes: Optional[int]
+    time_s: Optional[float]
+    min_s: Optional[float]
+    mean_s: Optional[float]
+    max_s: Optional[float]
     freed_bytes: int
     frees: int
     foreign_bytes: int
@@ -2199,6 +2211,7 @@ class CounterSectionThreadsRow(KnownRow):
 class CounterMetricsRow(KnownRow):
     section: str
     number: int
+    too_short: bool
     group: str
     metric: str
     unit: str

@@ -319,14 +319,14 @@ static const struct fv_front_hooks *hooks(void)
 static void draw_timed(const struct fv_front_hooks *h)
 {
     if (h->called) {
-        own.until_timed = 1;
+        own.until_timed = own.drawn = 1;
         return;
     }
     own.random = own.random ? own.random : (uint32_t)fv_mix((uintptr_t)&own) | 1;
     own.random ^= own.random << 13;
     own.random ^= own.random >> 17;
     own.random ^= own.random << 5;
-    own.until_timed = 1 + own.random % (2 * FV_MEMORY_TIMED - 1);
+    own.until_timed = own.drawn = 1 + own.random % (2 * FV_MEMORY_TIMED - 1);
 }
 
 /* The thread is here for the first time; its first call, which takes longer than others, is drawn as any other. */
@@ -389,6 +389,8 @@ static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes,
         return;
     }
     bool tell = begin_telling((uintptr_t)__builtin_frame_address(0));
+    if (bytes < FV_MEMORY_LONG && own.until_timed != own.drawn)
+        own.spent = FV_FRONT_UNTIMED;
     if (FV_UNLIKELY(!own.sums) && tell)
         begin(h);
     if (FV_LIKELY(own.sums != NULL)) {
@@ -468,6 +470,7 @@ static FV_COLD void end_timed(uint64_t begin, size_t bytes, enum fv_memory_funct
     own.end = h->ticks();
     uint64_t ticks = own.end - begin;
     ticks = ticks > h->ticks_cost && ticks < UINT64_MAX / 2 ? ticks - h->ticks_cost : 0;
+    own.spent = ticks;
     struct fv_memory_calls *calls = &own.sums->of[function];
     if (ticks < calls->least_ticks)
         calls->least_ticks = ticks;

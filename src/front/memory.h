@@ -12,7 +12,8 @@ struct fv_front_own {
     const uint64_t *large; /* allocations of so many bytes are told; 0: each one is, and each free; else these by the
                             * filter alone */
     int64_t left;          /* bytes until the next one is, of smaller ones */
-    uint32_t until_timed;  /* calls until the time of one is taken; 0: of none */
+    uint32_t until_timed;  /* calls until the time of one is taken; 0: of none ... */
+    uint32_t drawn;        /* ... and what it was when the time of one was taken last: then it is of that call */
     uint32_t random;       /* 0: not yet */
     struct fv_memory_sums *sums; /* where it counts; NULL: nowhere yet */
     bool is_shared;              /* the sums are others', too */
@@ -20,6 +21,8 @@ struct fv_front_own {
     bool is_inside;      /* the next one's function runs, and may hold locks: also of who has left it by longjmp() */
     uint64_t begin, end; /* of the call that was timed last: ticks; 0: not known */
     size_t freed;        /* by the realloc() that is told next */
+    uint64_t spent;      /* ticks that the call took whose time was taken last; in `allocated`, that one did;
+                          * FV_FRONT_UNTIMED: not known */
     uintptr_t at;        /* the stack where it began to tell */
     uintptr_t in_loader; /* where a callback of the loader's began, under its lock; 0: it is in none */
 };
@@ -30,7 +33,8 @@ struct fv_front_object {
     size_t bytes;
 };
 
-#define FV_FRONT_NONE SIZE_MAX /* bytes that are not known, or that no call allocated, or freed */
+#define FV_FRONT_UNTIMED UINT64_MAX
+#define FV_FRONT_NONE    SIZE_MAX /* bytes that are not known, or that no call allocated, or freed */
 
 /* A call that is over. */
 struct fv_front_call {

@@ -101,7 +101,7 @@ static void allocated(struct fv_front_own *own, void *object, size_t bytes, stru
         __atomic_fetch_add(&fv_memory_process->objects_lost, 1, __ATOMIC_RELAXED);
         return;
     }
-    fv_allocator_allocated(a, bytes);
+    fv_allocator_allocated(a, bytes, own->spent);
 }
 
 static void called(struct fv_front_own *own, const struct fv_front_call *call)

@@ -64,7 +64,8 @@ struct fv_allocator *fv_allocator_of(struct fv_memory *m, uint32_t path);
 struct fv_allocator *fv_allocator_at(uint32_t number);
 /* `path` of an allocation by the thread; false: it is fvmpi's own. */
 bool fv_memory_path(struct fv_memory *m, struct fv_call_place site, uint32_t *path);
-void fv_allocator_allocated(struct fv_allocator *a, uint64_t bytes);
+/* spent: ticks of the call; FV_FRONT_UNTIMED: not known. */
+void fv_allocator_allocated(struct fv_allocator *a, uint64_t bytes, uint64_t spent);
 /* By the thread that has `m`. */
 void fv_allocator_freed(struct fv_memory *m, struct fv_allocator *a, uint64_t bytes);
 

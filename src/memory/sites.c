@@ -239,7 +239,17 @@ static void move(struct fv_allocator *a, int64_t bytes)
     __atomic_store_n(&p->at[octave < FV_MEMORY_OCTAVES ? octave : FV_MEMORY_OCTAVES - 1], live + 1, __ATOMIC_RELAXED);
 }
 
-void fv_allocator_allocated(struct fv_allocator *a, uint64_t bytes)
+static FV_COLD void add_time(struct fv_memory_times *to, uint64_t bytes, uint64_t spent)
+{
+    if (!(to->longs | to->timed) || spent < to->least_ticks)
+        to->least_ticks = spent;
+    if (spent > to->most_ticks)
+        to->most_ticks = spent;
+    *(bytes >= FV_MEMORY_LONG ? &to->longs : &to->timed) += 1;
+    *(bytes >= FV_MEMORY_LONG ? &to->long_ticks : &to->ticks) += spent;
+}
+
+void fv_allocator_allocated(struct fv_allocator *a, uint64_t bytes, uint64_t spent)
 {
     struct fv_memory_site *r = a->record;
     int64_t moved;
@@ -250,6 +260,8 @@ void fv_allocator_allocated(struct fv_allocator *a, uint64_t bytes)
             r->least = bytes;
         if (bytes > r->most)
             r->most = bytes;
+        if (FV_UNLIKELY(spent != FV_FRONT_UNTIMED))
+            add_time(&r->times, bytes, spent);
     }
     add(&r->allocated, bytes, &moved);
     move(a, moved);

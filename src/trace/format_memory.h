@@ -96,8 +96,13 @@ struct fv_memory_site {
     uint64_t peak_number; /* ... this; if that is not the last one, it did nothing since that, and its bytes then are
                            * its bytes */
     uint64_t least, most; /* [bytes] of one allocation, of those in allocated.count */
+    struct fv_memory_times {
+        uint64_t longs, long_ticks;       /* as in fv_memory_calls, as are ... */
+        uint64_t timed, ticks;            /* ... these */
+        uint64_t least_ticks, most_ticks; /* of one of either; 0 where there is none */
+    } times;                              /* of those in allocated.count */
 };
-_Static_assert(sizeof(struct fv_memory_site) == 160, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_site) == 208, "on-disk size");
 
 #define FV_MEMORY_OCTAVES 32
 #define FV_MEMORY_YOUNG   20 /* of a run: log2 of its ticks in the first octave */

@@ -397,6 +397,15 @@ def slow_allocator(tap):
         with tap.test('time in the allocator, {}: as it says itself'.format(what)):
             margin = 5 * rank['allocator_error_s'] + 0.05 * most  # and what the call itself takes
             check(least - margin < rank['allocator_s'] < most + margin, '{} for {} to {} s', rank, least, most)
+        with tap.test('time in the allocator, {}: by library'.format(what)):
+            (own,) = [row for row in report['memory_libraries'] if row['library_path'].endswith('/slowed')]
+            (malloc,) = [row for row in report['memory_functions'] if row['function'] == 'malloc']
+            if what == 'long calls':  # each one was timed, but those that were drawn are not the same
+                check(own['min_s'] >= 2e-5 * 0.99 and own['max_s'] <= malloc['max_s'], '{} {}', own, malloc)
+                check(0.8 * malloc['time_s'] <= own['time_s'] <= malloc['time_s'] * 1.01, '{} {}', own, malloc)
+                check(own['min_s'] <= own['mean_s'] <= own['max_s'], '{}', own)
+            else:  # small ones are sampled
+                equal('time of small ones', own['time_s'], None)
         with tap.test('time in the allocator, {}: so many were timed'.format(what)):
             calls = sum(rank[kind + '_calls'] for kind in ('malloc', 'calloc', 'realloc', 'aligned', 'free'))
             if what == 'long calls':

@@ -23,7 +23,7 @@ CASES = (
 )
 
 
-def compiled(source):
+def compiled(source, *flags):
     path = os.path.join(harness.scratch('bin'), os.path.splitext(source)[0])
     harness.run(
         [
@@ -32,6 +32,7 @@ def compiled(source):
             '-g',
             '-Wall',
             '-Wextra',
+            *flags,
             os.path.join(HERE, 'cases', source),
             '-o',
             path,
@@ -104,6 +105,26 @@ def loop_at_entry():
     text = harness.run([harness.FVMPI, 'report', run.directory, '--all', '--width', '200']).ended(0).out
     check(re.search(r'^ *turns .* loop at entry', text, re.M), '{}', text)
     check('run longer' not in text, '{}', text)
+
+
+def forked_teams():
+    """A function that forks a team is called once by each fork: what its workers take is not of calls of its own. Of n
+    samples chance makes 2 sqrt(n), at 95 %; thrice that, as the calls that were measured differ, too."""
+    run = sampled([compiled('team.c', '-fopenmp'), '2.5'])
+    called, found = int(run.out), {f['function']: f for f in run.report().data['function_totals']}
+    for name in ('smooth', 'alone'):
+        f = found[name]
+        if f['call_count'] is None:
+            raise harness.Skip('fewer than 8 calls of {} were measured'.format(name))
+        samples_of_it = called * f['metrics']['cpu_time_s']['mean'] * 400
+        check(
+            abs(f['call_count'] / called - 1) < 6 / samples_of_it**0.5 + 0.1,
+            '{}: {} calls told, {} made, of which {:.0f} samples',
+            name,
+            f['call_count'],
+            called,
+            samples_of_it,
+        )
 
 
 def inclusive(rank, name):
@@ -185,6 +206,8 @@ def main():
             repeat(lambda: gone(program, culprit, as_it_was))
     with tap.test('a function that begins with its loop is not judged'):
         loop_at_entry()
+    with tap.test('how often a function that forks a team was called'):
+        forked_teams()
     for mpi in harness.an_mpi(tap):
         with tap.test('{}: LAMMPS on 4 ranks'.format(mpi)):
             lammps(mpi)

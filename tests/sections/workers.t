@@ -390,6 +390,9 @@ def main():
         equal('marks', (short['too_short'], section(data, 'all')['too_short']), (True, False))
         marks = {row['section']: row['too_short'] for row in data['counter_sections']}
         equal('mark of what is counted', marks['short'], True)
+        metrics = {(row['section'], row['too_short']) for row in data['counter_metrics'] if row['section']}
+        equal('marks of metrics', metrics & {('short', False), ('all', True)}, set())
+        check(('short', True) in metrics, '{}', metrics)
         dump = harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
         spans = [
             dict(re.findall(r'(\w+)=(\d+)', line)) for line in dump.split('\n') if line.startswith('section_spans ')

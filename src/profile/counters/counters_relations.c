@@ -275,22 +275,26 @@ static const struct fv_relation section_threads = {
 };
 static void get_short(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_counts_scope *scope = &view_of(subject)->scopes[((const S *)row)->scope];
+    const uint32_t at = *(const uint32_t *)(const void *)((const char *)row + c->offset);
+    const struct fv_counts_scope *scope = &view_of(subject)->scopes[at];
     const struct fv_sections_view *s = fv_model_sections(fv_tables_model(subject));
 
     for (size_t i = 0; i < s->count && !v->truth; i++)
         v->truth = !s->items[i].whole && s->items[i].number == scope->number &&
                    !strcmp(s->items[i].name, scope->name) && fv_section_is_short(&s->items[i]);
 }
+#define TOO_SHORT(S)                                                                          \
+    {                                                                                         \
+        "too_short", "short", "",                                                             \
+            "True: an instance takes less than " FV_SECTION_SHORT_WORDS                       \
+            " in the mean, so that what reading the counters takes is over 1 % of it.",       \
+            FV_GET(FV_TYPE_TRUTH, get_short), .flags = FV_BLANK, .offset = offsetof(S, scope) \
+    }
 
 static const struct fv_column_def section_columns[] = {
     SECTION(S),
     { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
-    { "too_short", "short", "",
-      "True: an instance takes less than " FV_SECTION_SHORT_WORDS
-      " in the mean, so that what reading the counters takes is over 1 % of "
-      "it.",
-      FV_GET(FV_TYPE_TRUTH, get_short), .flags = FV_BLANK },
+    TOO_SHORT(S),
     SUMS,
     { "per_rank", "by rank", "", "Counts by rank.", FV_NEST(section_ranks) },
     { "per_thread", "by thread", "", "Counts by thread.", FV_NEST(section_threads) },
@@ -403,6 +407,7 @@ static const struct fv_relation metric_threads = {
 
 static const struct fv_column_def metric_columns[] = {
     SECTION(M),
+    TOO_SHORT(M),
     METRIC_COLUMNS,
     { "per_thread", "by thread", "", "The metric by thread.", FV_NEST(metric_threads) },
 };
@@ -413,7 +418,8 @@ static const struct fv_relation counter_metrics_relation = {
     .doc = "Metrics computed from counters, for the whole program and its sections, by group. Only metrics with all "
            "quantities are listed. For a section, they include all threads while it was open. Rates by time add the "
            "counts of a rank's threads.",
-    .shown = "section number metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 "
+    .shown = "section number too_short/5 metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 "
+             "max_rank/2 "
              "of_peak/1 mark/3",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(metric_columns),

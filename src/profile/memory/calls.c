@@ -37,17 +37,21 @@ static void add_sums(struct fv_memory_calls of[FV_MEMORY_FUNCTIONS], struct fv_a
 
 #define FEW 8 /* times, which tell no error: they may be wrong by all of it */
 
-/* Those that were drawn have the mean of all short ones, give or take its standard error. False: none was drawn. */
+/* Those that were drawn have the mean of all short ones, give or take its standard error; where none was, which takes
+ * few of them, the long ones'. False: no time is known. */
 static bool estimate(const struct fv_memory_calls *c, double tick_s, double *time_s, double *error_s)
 {
-    const double n = (double)c->timed, mean = n > 0 ? (double)c->ticks / n : 0,
+    const double n = (double)c->timed,
+                 mean = n > 0      ? (double)c->ticks / n
+                        : c->longs ? (double)c->long_ticks / (double)c->longs
+                                   : 0,
                  squares = n > 0 ? (double)c->squares * 256 / n : 0;
     const double shorts = fmax((double)c->calls + (double)c->failed - (double)c->longs, n);
 
     *time_s = ((double)c->long_ticks + mean * shorts) * tick_s;
     double each = n < FEW && shorts > n ? mean : sqrt(fmax(squares - mean * mean, 0) / fmax(n - 1, 1));
     *error_s = shorts * each * tick_s;
-    return n > 0 || shorts <= 0;
+    return n > 0 || c->longs || shorts <= 0;
 }
 
 static enum fv_allocation_call call_of(unsigned function)

@@ -61,7 +61,7 @@ static const struct fv_column_def function_columns[] = {
     SECONDS(
         "time_s", "time", time_s, FV_ESTIMATE,
         "Time in these calls, over all threads. Estimated from all calls for 128 KiB and more, and one in 128 of the "
-        "others. Null: none of those was timed."),
+        "others. Null: no call was timed."),
     SECONDS("time_error_s", "+-", error_s, 0,
             "Standard error of time_s. Where fewer than 8 were timed: all that is estimated."),
     SECONDS("min_s", "shortest", least_s, 0, "The shortest of the calls that were timed."),

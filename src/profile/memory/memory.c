@@ -32,6 +32,15 @@ double fv_allocation_error(const struct fv_allocation_sum *s)
     return samples > 0 ? sqrt(samples) * (double)FV_MEMORY_MEAN : 0;
 }
 
+double fv_allocation_time(const struct fv_allocation_sum *s)
+{
+    const double shorts = s->known > s->longs ? (double)(s->known - s->longs) : 0;
+
+    if (!s->longs && !s->timed)
+        return NAN;
+    return s->long_s + shorts * (s->timed ? s->timed_s / (double)s->timed : s->long_s / (double)s->longs);
+}
+
 /* ---- records ---- */
 
 static void add_amount(struct fv_allocation_amount *to, const struct fv_memory_amount *a)
@@ -75,8 +84,32 @@ static void add_extremes(struct fv_allocation_sum *to, uint64_t known, uint64_t 
     to->known += known;
 }
 
+static void add_times(struct fv_allocation_sum *to, const struct fv_allocation_sum *from)
+{
+    if (!from->longs && !from->timed)
+        return;
+    to->least_s = to->longs || to->timed ? fmin(to->least_s, from->least_s) : from->least_s;
+    to->most_s = fmax(to->most_s, from->most_s);
+    to->longs += from->longs;
+    to->timed += from->timed;
+    to->long_s += from->long_s;
+    to->timed_s += from->timed_s;
+}
+
+static struct fv_allocation_sum times_of(const struct fv_memory_times *t, double tick_s)
+{
+    return (struct fv_allocation_sum){ .longs = t->longs,
+                                       .timed = t->timed,
+                                       .long_s = (double)t->long_ticks * tick_s,
+                                       .timed_s = (double)t->ticks * tick_s,
+                                       .least_s = (double)t->least_ticks * tick_s,
+                                       .most_s = (double)t->most_ticks * tick_s };
+}
+
 static void read_sites(struct gather *g)
 {
+    const struct fv_model *m = g->build->model;
+    const double tick_s = 1 / m->clocks[m->ranks[g->rank].clock].hz;
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_MEMORY_SITES);
     struct fv_memory_site s;
 
@@ -90,6 +123,7 @@ static void read_sites(struct gather *g)
         add_amount(&sum->foreign, &s.foreign);
         sum->is_sampled = g->out->ranks[g->out->rank_count - 1].mode == FV_MEMORY_SAMPLED;
         add_extremes(sum, s.allocated.count, s.least, s.most);
+        add_times(sum, &(struct fv_allocation_sum[]){ times_of(&s.times, tick_s) }[0]);
         sum->at_peak += s.peak_number == g->peak_number ? (double)s.at_peak : bytes_of(&s);
     }
 }
@@ -245,6 +279,7 @@ static void add_sum(struct fv_allocation_sum *to, const struct fv_allocation_sum
     to->at_peak += from->at_peak;
     to->is_sampled = to->is_sampled || from->is_sampled;
     add_extremes(to, from->known, from->least, from->most);
+    add_times(to, from);
 }
 
 /* Where one of them did not change in an octave, it had what it had before. */

@@ -19,7 +19,9 @@ struct fv_allocation_sum {
     double peak;                                           /* the most bytes of it that were live at a time */
     double at_peak;                                        /* bytes that were live when the process had most */
     bool is_sampled;             /* small allocations of a rank were, so that some may not be seen */
-    uint64_t known, least, most; /* allocations that are known one by one, and bytes of one of them */
+    uint64_t known, least, most; /* allocations that are known one by one, and bytes of one of them, ... */
+    uint64_t longs, timed;       /* ... of FV_MEMORY_LONG and more, and others, of which the time was taken, ... */
+    double long_s, timed_s, least_s, most_s; /* ... theirs, and that of one of either */
 };
 
 /* A call path of a rank. */
@@ -138,6 +140,9 @@ static inline double fv_allocation_live_count(const struct fv_allocation_sum *s)
 }
 /* What was live when the rank was 2^log2_ticks ticks of its clock old. */
 double fv_allocation_live_at(const struct fv_allocation_part *part, unsigned log2_ticks);
+/* Time of allocations that are known one by one, and of one on average: exact of longs; of others an estimate, by
+ * those of them that were timed, or else by longs. NAN: none was timed. */
+double fv_allocation_time(const struct fv_allocation_sum *sum);
 /* Its standard error, bytes: each sample that is live stands for FV_MEMORY_MEAN. */
 double fv_allocation_error(const struct fv_allocation_sum *sum);
 static inline bool fv_allocation_is_exact(const struct fv_allocation_sum *s)

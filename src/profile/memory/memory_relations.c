@@ -58,6 +58,18 @@ static void get_extreme(void *subject, const void *row, const struct fv_column_d
     v->null = !s->known;
 }
 
+enum { TIME, SHORTEST, MEAN, LONGEST };
+static void get_time(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_allocation_sum *s = sum_at(row, c);
+    const bool is_timed = s->longs || s->timed;
+
+    v->real = c->argument == SHORTEST  ? is_timed ? s->least_s : NAN
+              : c->argument == LONGEST ? is_timed ? s->most_s : NAN
+                                       : fv_allocation_time(s) / (c->argument == MEAN ? (double)s->known : 1);
+    v->null = isnan(v->real);
+}
+
 #define AMOUNT(k, t, u, S, m, f, d)                                                                      \
     {                                                                                                    \
         k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_amount), .flags = (f), .offset = offsetof(S, sum),         \
@@ -71,6 +83,11 @@ static void get_extreme(void *subject, const void *row, const struct fv_column_d
     {                                                                                                           \
         k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_extreme), .flags = FV_NULLABLE, .offset = offsetof(S, sum), \
                                                               .argument = offsetof(struct fv_allocation_sum, m) \
+    }
+#define SPENT(k, t, S, what, f, d)                                                                            \
+    {                                                                                                         \
+        k, t, "s", d, FV_GET(FV_TYPE_REAL, get_time), .flags = FV_NULLABLE | (f), .offset = offsetof(S, sum), \
+                                                      .argument = (what)                                      \
     }
 #define SUM_COLUMNS(S)                                                                                                 \
     { "kind",                                                                                                          \
@@ -94,6 +111,12 @@ static void get_extreme(void *subject, const void *row, const struct fv_column_d
         AMOUNT("allocations", "allocations", "", S, allocated.count, 0, "Number of allocations."),                     \
         EXTREME("smallest_bytes", "min", S, least, "Smallest allocation of 4 KiB and more. Exact recording: of all."), \
         EXTREME("largest_bytes", "max", S, most, "Largest allocation of 4 KiB and more. Exact recording: of all."),    \
+        SPENT("time_s", "time", S, TIME, FV_ESTIMATE,                                                                  \
+              "Time in allocations of 4 KiB and more, estimated as in memory_functions. Exact recording: in all. "     \
+              "Null: none was timed."),                                                                                \
+        SPENT("min_s", "min time", S, SHORTEST, 0, "The shortest of them that were timed."),                           \
+        SPENT("mean_s", "mean time", S, MEAN, FV_ESTIMATE, "Mean time of one of them."),                               \
+        SPENT("max_s", "max time", S, LONGEST, 0, "The longest of them that were timed."),                             \
         AMOUNT("freed_bytes", "freed", "bytes", S, freed.bytes, FV_BLANK, "Memory freed, by any thread."),             \
         AMOUNT("frees", "frees", "", S, freed.count, FV_BLANK, "Number of frees."),                                    \
         AMOUNT("foreign_bytes", "by others", "bytes", S, foreign.bytes, FV_BLANK,                                      \
@@ -231,7 +254,7 @@ static const struct fv_relation memory_libraries_relation = {
     .doc = "Allocations by the program or library that called the allocator, over all ranks and threads, largest "
            "at_peak_bytes first. Exact and estimated as in memory.",
     .shown = "library_path at_peak_bytes live_bytes bytes allocations smallest_bytes/4 mean_bytes largest_bytes "
-             "frees/2 peak_bytes/3 kind/1",
+             "time_s/5 mean_s/6 max_s/7 frees/2 peak_bytes/3 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(library_columns),
     .base = memory_base,

@@ -22,14 +22,17 @@ static bool find_section(const struct fv_reader *reader, uint32_t id, struct fv_
     return false;
 }
 
-/* Short calls have the mean of those whose time was taken in it. */
+/* Short calls have the mean of those whose time was taken in it, or of long ones where none was. */
 static double time_of(const struct fv_memory_work *w, double tick_s)
 {
     const double shorts = (double)w->calls - (double)w->longs;
 
-    if (shorts > 0 && !w->timed)
+    if (shorts > 0 && !w->timed && !w->longs)
         return NAN;
-    return ((double)w->long_ticks + (shorts > 0 ? (double)w->ticks / (double)w->timed * shorts : 0)) * tick_s;
+    const double mean = w->timed   ? (double)w->ticks / (double)w->timed
+                        : w->longs ? (double)w->long_ticks / (double)w->longs
+                                   : 0;
+    return ((double)w->long_ticks + mean * fmax(shorts, 0)) * tick_s;
 }
 
 static double seconds_of(const struct fv_memory_extremes *e, uint64_t ticks, double tick_s)

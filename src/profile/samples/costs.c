@@ -116,6 +116,7 @@ void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv
         costs->leaves[costs->leaf_count++] = (struct fv_cost_leaf){
             .node = node,
             .thread = thread,
+            .fork = fv_sample_trees_fork(trees, c.thread, r.path),
             .ticks = r.ticks,
             .in_mpi = in_mpi,
             .set = r.section,

@@ -22,6 +22,7 @@ struct fv_cost_thread {
 };
 struct fv_cost_leaf {
     uint32_t node, thread; /* thread: index in fv_costs.threads */
+    uint32_t fork;         /* of its path's nodes this and those above are of another thread; 0: none is */
     uint64_t ticks, in_mpi;
     uint32_t set;  /* of sections that were open, as the rank's file has it; 0: none */
     uint32_t from; /* outside of MPI: the call site of the thread's last call; FV_NONE: in MPI, or not known */

@@ -114,6 +114,7 @@ struct fv_sampled_function {
     struct fv_noise_share off;        /* of the variance of the kept calls' times: their time off the processor */
     /* Clock samples in it or below; those of them in MPI; others in which threads wait for threads. */
     uint64_t ticks, mpi_ticks, sync_ticks;
+    uint64_t lent_ticks;       /* of ticks: of threads of a team that it forked, which did not call it */
     bool inside_mpi;           /* all of these are in MPI, or nearly: it is part of an MPI call */
     bool waits;                /* all are one or the other, or nearly: it does not compute */
     double share;              /* of the samples outside of both, fv_samples.computing_ticks; 0..1 */

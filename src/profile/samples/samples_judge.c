@@ -61,8 +61,22 @@ static struct fv_cost_sum *sums_of_leaves(struct fv_model *m, const struct fv_sy
     return sums;
 }
 
-static void charge(struct fv_sampled_function *s, const struct fv_cost_sum *sum)
+/* By node: of those samples what is of threads that run below a fork of another thread's, and so did not call it. */
+static uint64_t *lent_by_forks(const struct fv_model *m)
 {
+    const struct fv_costs *costs = fv_model_costs(m);
+    uint64_t *lent = fv_xcalloc(m->tree.node_count, sizeof(*lent));
+
+    for (size_t i = 0; i < costs->leaf_count; i++)
+        lent[costs->leaves[i].fork] += costs->leaves[i].ticks;
+    for (size_t i = m->tree.node_count; i-- > 1;)
+        lent[m->tree.nodes[i].parent] += lent[i];
+    return lent;
+}
+
+static void charge(struct fv_sampled_function *s, const struct fv_cost_sum *sum, uint64_t lent)
+{
+    s->lent_ticks += lent;
     s->ticks += sum->ticks;
     s->mpi_ticks += sum->in_mpi;
     s->sync_ticks += sum->in_sync;
@@ -81,6 +95,7 @@ static void charge_costs(const struct fv_sampled_contexts *contexts, struct fv_m
                          const struct fv_symbols *symbols)
 {
     struct fv_cost_sum *sums = sums_of_leaves(m, symbols);
+    uint64_t *lent = lent_by_forks(m);
     uint32_t *functions = fv_xcalloc(m->tree.node_count, sizeof(*functions)); /* by node */
 
     for (size_t i = m->tree.node_count; i-- > 1;) { /* callers have smaller numbers */
@@ -91,14 +106,15 @@ static void charge_costs(const struct fv_sampled_contexts *contexts, struct fv_m
                        : sums[i].ticks    ? fv_sampled_contexts_function(contexts, symbols, i)
                                           : FV_NONE;
         if (context != FV_NONE)
-            charge(&fv_model_samples(m)->items[context], &sums[i]);
+            charge(&fv_model_samples(m)->items[context], &sums[i], lent[i]);
         caller->ticks += sums[i].ticks;
         caller->in_mpi += sums[i].in_mpi;
         caller->in_sync += sums[i].in_sync;
     }
     for (size_t i = 1; i < m->tree.node_count; i++)
         if (functions[i] != FV_NONE && is_outermost(m, functions, i))
-            charge(&fv_model_samples(m)->functions[functions[i]], &sums[i]);
+            charge(&fv_model_samples(m)->functions[functions[i]], &sums[i], lent[i]);
+    free(lent);
     free(functions);
     free(sums);
 }

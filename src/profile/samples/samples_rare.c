@@ -118,7 +118,9 @@ static double calls_of(const struct fv_samples *s, const struct fv_sampled_funct
 
     if (f->rare.count)
         return f->rare.calls;
-    return is_known ? round((double)f->ticks * s->cpu_s / (double)s->ticks / stat->mean[FV_METRIC_CPU]) : NAN;
+    return is_known
+               ? round((double)(f->ticks - f->lent_ticks) * s->cpu_s / (double)s->ticks / stat->mean[FV_METRIC_CPU])
+               : NAN;
 }
 
 /* Callers of the context, but the function itself: rare long calls of theirs are these. */

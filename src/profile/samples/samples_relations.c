@@ -389,8 +389,8 @@ static const struct fv_column_def total_columns[] = {
       FV_GET(FV_TYPE_TEXT, get_advice), .flags = FV_NULLABLE },
     OF_FUNCTION(
         "call_count", "calls", "count", calls,
-        "Estimated number of calls: CPU time from clock samples over the mean CPU time of a call. If long calls are "
-        "rare: from calls in short time spans, on the threads that have them. Null: too few or too short calls.",
+        "Estimated number of calls: CPU time of its threads, by clock samples, over the mean CPU time of a call. If "
+        "long calls are rare: from calls in short time spans. Null: too few or too short calls.",
         | FV_NULLABLE | FV_ESTIMATE),
     { "call_share", "part of calls", "share", "call_count as a share of that of all functions.",
       FV_GET(FV_TYPE_REAL, get_call_share), .flags = FV_NULLABLE | FV_ESTIMATE },

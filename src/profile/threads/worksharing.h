@@ -22,6 +22,9 @@ struct fv_work {
                                     * fv_thread_record.id */
 };
 
+/* Why they may be missing. */
+#define FV_WORKS_UNSEEN "GCC's libgomp does not report loops with a static schedule, nor master"
+
 struct fv_works {
     struct fv_work *items; /* by seconds, longest first */
     size_t count, room;

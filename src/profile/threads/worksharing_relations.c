@@ -69,7 +69,7 @@ static const struct fv_relation works_relation = {
            "was started.",
     .shown = "construct place function time_s balance times thread_count/2 thread_max_s/3 wait_s/3 max_rank/1",
     .recorded_by = "fvmpi run --threads",
-    .unseen = "GCC's libgomp does not report loops with a static schedule, nor master",
+    .unseen = FV_WORKS_UNSEEN,
     FV_COLUMNS(columns),
     .base = worksharing_base,
     FV_ITEMS(struct fv_works, items, count),

@@ -3,6 +3,7 @@
  * the stacks of `fvmpi stacks`. Formulas: phases.h. */
 #include "views/text/text.h"
 #include "profile/threads/phases.h"
+#include "profile/threads/worksharing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -100,6 +101,19 @@ static void put_unseen(const struct fv_page *p, const struct fv_profile *v, bool
         module);
 }
 
+static bool has_libgomp(const struct fv_model *m)
+{
+    const struct fv_phases *s = fv_model_phases(m);
+    bool has_regions = false;
+
+    for (size_t i = 0; i < s->count && !has_regions; i++)
+        has_regions = s->items[i].kind == FV_PHASE_OMP;
+    for (size_t i = 0; has_regions && i < m->tree.module_count; i++)
+        if (!strncmp(m->tree.modules[i].name, "libgomp.", strlen("libgomp.")))
+            return true;
+    return false;
+}
+
 FV_TEXT_SECTION(phases)
 {
     const struct fv_phases *s = fv_model_phases(v->model);
@@ -139,6 +153,9 @@ FV_TEXT_SECTION(phases)
         fv_page_paragraph(p, FV_DIM, 2, "and %s of single threads or not ended; --json has all",
                           fv_words_count(s->count - parallel, word));
     put_unseen(p, v, parallel > 0);
+    if (parallel && has_libgomp(v->model))
+        fv_page_item(p, FV_PLAIN, 2,
+                     FV_WORKS_UNSEEN ": Worksharing has no row for them. LLVM's and Intel's libraries report them");
 }
 
 /* ---- stacks ---- */
