@@ -27,19 +27,10 @@ bool fv_archive_make_place(const char *path, char place[PATH_MAX]);
  * could not be run, which was said. */
 int fv_archive_unify(const char *path, char **argv);
 
-/* As run.json of an experiment names the archive that it was made of: another archive in its place has another. False:
- * there is none. */
-#define FV_ARCHIVE_IDENTITY "changed and size"
-static inline bool fv_archive_identity(const char *anchor, char *out, size_t bytes)
-{
-    struct stat st;
-    bool good = !stat(anchor, &st);
-
-    if (good)
-        snprintf(out, bytes, "%lld.%09ld %lld", (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
-                 (long long)st.st_size);
-    return good;
-}
+/* As run.json of an experiment names the archive that it was made of: by the names, sizes and times of all its files,
+ * and by who made it. Another archive in its place has another. False: there is none. */
+#define FV_ARCHIVE_IDENTITY "identity"
+bool fv_archive_identity(const char *anchor, char *out, size_t bytes);
 
 /* Operands that are archives are replaced. An experiment is made beside its archive, or where that cannot be, in the
  * user's cache; it is made once, and again when the archive is another. FV_GO_ON, or the exit status: it could not be

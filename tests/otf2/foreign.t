@@ -510,6 +510,13 @@ def reported(tap, archives):
         before = os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns
         harness.run([harness.FVMPI, 'report', anchor]).ended(0)
         check(os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns > before, 'an older one in its place')
+        before = os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns
+        harness.run([harness.FVMPI, 'report', anchor]).ended(0)
+        equal('the same', os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns, before)
+        events = anchor[: -len('.otf2')] + '/' + sorted(os.listdir(anchor[: -len('.otf2')]))[-1]
+        os.utime(events)
+        harness.run([harness.FVMPI, 'report', anchor]).ended(0)
+        check(os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns > before, 'events of another run, same anchor')
         out = harness.run([harness.FVMPI, 'diff', anchor, archives.anchor('scorep-unwind')]).ended(0).out
         check(re.search('elapsed .* s', out) and 'MPI_Send' in out, '{}', out)
     with tap.test('made again after it failed'):
