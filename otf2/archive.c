@@ -15,7 +15,9 @@
 
 /* ---- memory: each event buffer holds a few chunks, then it is written ---- */
 
-#define CHUNKS 4
+#define CHUNKS      4
+#define CHUNK_LEAST (256 << 10) /* OTF2's */
+#define CHUNK_MOST  (1 << 20)   /* OTF2's default: a reader has two chunks of each location that it has open */
 
 struct buffer {
     void *chunks[CHUNKS];
@@ -456,7 +458,7 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
     a->final[strlen(directory)] = '\0';
     a->work = path_of(directory, ".traces-unfinished");
     a->old = path_of(a->work, "old");
-    a->chunk_bytes = chunk < (256 << 10) ? 256 << 10 : chunk > (16 << 20) ? 16 << 20 : chunk;
+    a->chunk_bytes = chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk > CHUNK_MOST ? CHUNK_MOST : chunk;
     fv_archive_note_errors();
     if (fv_transport_any(transport, !transport->rank && !make_directories(a))) {
         free_archive(a);

@@ -267,7 +267,7 @@ static uint64_t buffer_bytes(const struct fv_unify *r)
             threads = r->merge.defs.ranks[i].thread_count;
     uint64_t bytes = r->options.memory / 2 / threads;
     bytes = bytes / EVENT_GROWS < most ? bytes : most * EVENT_GROWS;
-    return bytes > 16 << 20 ? 16 << 20 : bytes;
+    return bytes > 4 << 20 ? 4 << 20 : bytes;
 }
 
 /* A group or communicator has no more. */
