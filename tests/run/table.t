@@ -173,6 +173,7 @@ def main():
         for table, option, other in (
             ('callsites', '--rank', 'callsites_by_rank'),
             ('locks', '--thread', 'locks_by_thread'),
+            ('sections', '--thread', 'section_threads'),
             ('sampled_functions', '--thread', 'sampled_by_thread'),
             ('locks', '--rank', 'locks_by_rank'),
         ):

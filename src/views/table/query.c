@@ -253,7 +253,8 @@ static bool compare_names(void *context, const struct fv_relation_place *place)
 static int no_such_rows(const struct query *q, const struct fv_relation *const *set, uint16_t flag, const char *noun)
 {
     const char *table = q->asked->table;
-    struct alike alike = { .name = table, .flag = flag, .best = strcspn(table, "_") - 1 };
+    const size_t word = strcspn(table, "_"), plural = word && table[word - 1] == 's';
+    struct alike alike = { .name = table, .flag = flag, .best = word - 1 - plural };
     char why[200];
 
     fv_relations_visit(set, compare_names, &alike);
