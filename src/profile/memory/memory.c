@@ -117,13 +117,14 @@ static void read_sites(struct gather *g)
         memcpy(&s, p, sizeof(s));
         if (is_nothing(&s.allocated) && is_nothing(&s.freed)) /* of a free that is in the trace */
             continue;
+        const struct fv_allocation_sum times = times_of(&s.times, tick_s);
         struct fv_allocation_sum *sum = &part_of(g, s.path)->sum;
         add_amount(&sum->allocated, &s.allocated);
         add_amount(&sum->freed, &s.freed);
         add_amount(&sum->foreign, &s.foreign);
         sum->is_sampled = g->out->ranks[g->out->rank_count - 1].mode == FV_MEMORY_SAMPLED;
         add_extremes(sum, s.allocated.count, s.least, s.most);
-        add_times(sum, &(struct fv_allocation_sum[]){ times_of(&s.times, tick_s) }[0]);
+        add_times(sum, &times);
         sum->at_peak += s.peak_number == g->peak_number ? (double)s.at_peak : bytes_of(&s);
     }
 }

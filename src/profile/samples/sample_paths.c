@@ -70,7 +70,7 @@ uint32_t fv_sample_trees_fork(const struct fv_sample_trees *trees, uint32_t thre
 {
     const struct fv_sample_tree *t = tree_of(trees, thread, id);
 
-    return t ? t->forks[id - 1] : 0;
+    return t && t->nodes[id - 1] != FV_NONE ? t->forks[id - 1] : 0;
 }
 
 void fv_sample_trees_release(struct fv_sample_trees *trees)
