@@ -107,15 +107,17 @@ void fv_unwind_init(void)
  * lock and signals held: addresses that have a table are remembered, by any thread. */
 static bool has_table(unw_cursor_t *cursor, uintptr_t address)
 {
-    static uintptr_t with_table[1024];
-    uintptr_t *known = &with_table[fv_mix(address) % (sizeof(with_table) / sizeof(*with_table))];
+    static uintptr_t with_table[512][2]; /* two that share a place do not drive each other out */
+    uintptr_t *known = with_table[fv_mix(address) % (sizeof(with_table) / sizeof(*with_table))];
     unw_proc_info_t info;
 
-    if (__atomic_load_n(known, __ATOMIC_RELAXED) == address)
+    if (__atomic_load_n(&known[0], __ATOMIC_RELAXED) == address ||
+        __atomic_load_n(&known[1], __ATOMIC_RELAXED) == address)
         return true;
     if (unw_get_proc_info(cursor, &info) || info.end_ip <= info.start_ip + 1)
         return false;
-    __atomic_store_n(known, address, __ATOMIC_RELAXED);
+    __atomic_store_n(&known[1], __atomic_load_n(&known[0], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    __atomic_store_n(&known[0], address, __ATOMIC_RELAXED);
     return true;
 }
 
