@@ -81,6 +81,11 @@ void fv_transcript_files_call(struct fv_transcript *t, struct fv_transcript_thre
         leave(t, h, m, ticks);
 }
 
+static bool is_of_mpi(const struct fv_transcript *t, const struct fv_transcript_file_call *c)
+{
+    return c->handle != FV_NONE && t->merge->defs.handles[c->handle].kind == FV_DEF_IO_MPI;
+}
+
 void fv_transcript_files_mpi(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks)
 {
     struct fv_transcript_io *io = h->io;
@@ -89,8 +94,8 @@ void fv_transcript_files_mpi(struct fv_transcript *t, struct fv_transcript_threa
         return;
     if (io->depth)
         io->open[io->depth - 1].others += ticks - h->call.begin;
-    bool is_of_mpi = io->mpi.handle != FV_NONE && t->merge->defs.handles[io->mpi.handle].kind == FV_DEF_IO_MPI;
-    if (io->mpi.begin == h->call.begin && io->mpi.did && !io->mpi.hidden && (is_of_mpi || is_for_files(t, h)))
+    const bool has_call = io->mpi.begin == h->call.begin && io->mpi.did && !io->mpi.hidden; /* else it has no handle */
+    if (has_call && (is_of_mpi(t, &io->mpi) || is_for_files(t, h)))
         fv_transcript_file_call(t, h, &io->mpi, ticks);
     io->mpi.begin = 0;
 }
