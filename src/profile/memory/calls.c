@@ -42,9 +42,7 @@ static void add_sums(struct fv_memory_calls of[FV_MEMORY_FUNCTIONS], struct fv_a
 static bool estimate(const struct fv_memory_calls *c, double tick_s, double *time_s, double *error_s)
 {
     const double n = (double)c->timed,
-                 mean = n > 0      ? (double)c->ticks / n
-                        : c->longs ? (double)c->long_ticks / (double)c->longs
-                                   : 0,
+                 mean = fv_allocation_short_mean(c->timed, (double)c->ticks, c->longs, (double)c->long_ticks),
                  squares = n > 0 ? (double)c->squares * 256 / n : 0;
     const double shorts = fmax((double)c->calls + (double)c->failed - (double)c->longs, n);
 

@@ -38,7 +38,7 @@ double fv_allocation_time(const struct fv_allocation_sum *s)
 
     if (!s->longs && !s->timed)
         return NAN;
-    return s->long_s + shorts * (s->timed ? s->timed_s / (double)s->timed : s->long_s / (double)s->longs);
+    return s->long_s + shorts * fv_allocation_short_mean(s->timed, s->timed_s, s->longs, s->long_s);
 }
 
 /* ---- records ---- */

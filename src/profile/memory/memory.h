@@ -140,6 +140,12 @@ static inline double fv_allocation_live_count(const struct fv_allocation_sum *s)
 }
 /* What was live when the rank was 2^log2_ticks ticks of its clock old. */
 double fv_allocation_live_at(const struct fv_allocation_part *part, unsigned log2_ticks);
+/* Mean time of calls that are shorter than FV_MEMORY_LONG: of those that were timed, or, where none was, of the long
+ * ones; 0: nothing is known. */
+static inline double fv_allocation_short_mean(uint64_t timed, double time, uint64_t longs, double long_time)
+{
+    return timed ? time / (double)timed : longs ? long_time / (double)longs : 0;
+}
 /* Time of allocations that are known one by one, and of one on average: exact of longs; of others an estimate, by
  * those of them that were timed, or else by longs. NAN: none was timed. */
 double fv_allocation_time(const struct fv_allocation_sum *sum);

@@ -22,16 +22,13 @@ static bool find_section(const struct fv_reader *reader, uint32_t id, struct fv_
     return false;
 }
 
-/* Short calls have the mean of those whose time was taken in it, or of long ones where none was. */
 static double time_of(const struct fv_memory_work *w, double tick_s)
 {
     const double shorts = (double)w->calls - (double)w->longs;
 
     if (shorts > 0 && !w->timed && !w->longs)
         return NAN;
-    const double mean = w->timed   ? (double)w->ticks / (double)w->timed
-                        : w->longs ? (double)w->long_ticks / (double)w->longs
-                                   : 0;
+    const double mean = fv_allocation_short_mean(w->timed, (double)w->ticks, w->longs, (double)w->long_ticks);
     return ((double)w->long_ticks + mean * fmax(shorts, 0)) * tick_s;
 }
 
