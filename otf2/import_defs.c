@@ -103,6 +103,8 @@ void fv_import_release_definitions(struct fv_import *import)
 
 /* ---- what the library reads ---- */
 
+#define LATEST_REALTIME (UINT64_C(1) << 62) /* ns: the year 2116 */
+
 static OTF2_CallbackCode on_clock(void *data, uint64_t resolution, uint64_t offset, uint64_t length, uint64_t realtime)
 {
     struct fv_import *import = data;
@@ -110,7 +112,7 @@ static OTF2_CallbackCode on_clock(void *data, uint64_t resolution, uint64_t offs
     import->resolution = resolution;
     import->offset = offset;
     import->length = length;
-    import->realtime = realtime == OTF2_UNDEFINED_TIMESTAMP ? 0 : realtime;
+    import->realtime = realtime > LATEST_REALTIME ? 0 : realtime; /* not known */
     return OTF2_CALLBACK_SUCCESS;
 }
 
