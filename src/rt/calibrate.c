@@ -69,7 +69,7 @@ static uint64_t calibrate(struct fv_thread *t)
             fv_call_end(&call);
             call.record = true;
             call.trace = trace;
-            fv_event(&call, SEND, 1, 1, 1, 1000);
+            fv_event(&call, SEND, 1, fv_signed(1), fv_signed(1), 1000);
             fv_call_record(&call, NULL, 0, 0);
         }
         uint64_t ticks = fv_ticks() - begin;

@@ -275,9 +275,9 @@ static FV_COLD bool find_site(struct fv_call *call)
     return true;
 }
 
-static inline bool know_site(struct fv_call *call)
+static inline bool is_known(const struct fv_call *call)
 {
-    return FV_LIKELY(call->path->site_function == call->function + 1) || find_site(call);
+    return FV_LIKELY(call->path->site_function == call->function + 1);
 }
 
 /* ---- records ---- */
@@ -300,31 +300,55 @@ static FV_COLD bool grow_details(struct fv_events *e, size_t need)
     return true;
 }
 
-static inline void add_detail(struct fv_events *e, unsigned kind, const uint64_t *field)
+static inline bool has_room(const struct fv_events *e)
 {
-    if (FV_UNLIKELY(e->details_size - e->details_used < FV_EVENT_MAX) &&
-        !grow_details(e, e->details_used + FV_EVENT_MAX))
-        return; /* no memory: the call is there without it */
+    return FV_LIKELY(e->details_size - e->details_used >= FV_EVENT_MAX);
+}
+
+static inline __attribute__((always_inline)) void put_detail(struct fv_events *e, unsigned kind, const uint64_t *field,
+                                                             unsigned count)
+{
     uint8_t *at = e->details + e->details_used;
-    e->details_used += (size_t)(fv_put_event(at, (enum fv_event_kind)kind, field) - at);
+
+    *at++ = (uint8_t)kind;
+#pragma GCC unroll 6
+    for (unsigned i = 0; i < count; i++)
+        at = fv_put_varint(at, field[i]);
+    e->details_used = (size_t)(at - e->details);
 }
 
-static void tell_order(struct fv_events *e, unsigned kind, const uint64_t *field)
+static FV_COLD void add_anyhow(struct fv_events *e, unsigned kind, const uint64_t *field, unsigned count)
 {
-    uint64_t number;
-
-    if (!rehearsing && fv_order_of(e, kind, field, &number))
-        add_detail(e, FV_EV_ORDER, (const uint64_t[]){ field[kind == FV_EV_ISEND || kind == FV_EV_MATCHED], number });
+    if (has_room(e) || grow_details(e, e->details_used + FV_EVENT_MAX)) /* no memory: the call is there without it */
+        put_detail(e, kind, field, count);
 }
 
-void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field)
+static FV_COLD void add_in_order(struct fv_events *e, unsigned kind, const uint64_t *field, unsigned count)
 {
-    struct fv_events *e = &call->thread->events;
+    const unsigned is_signed = fv_event_forms[kind].is_signed;
+    uint64_t number, plain[FV_EVENT_FIELDS] = { 0 };
 
-    if (FV_UNLIKELY(fv_rt.options.trace_keep))
-        tell_order(e, kind, field);
-    add_detail(e, kind, field);
+    for (unsigned i = 0; i < count; i++)
+        plain[i] = is_signed >> i & 1 ? (uint64_t)fv_unzigzag(field[i]) : field[i];
+    if (!rehearsing && fv_order_of(e, kind, plain, &number))
+        add_anyhow(e, FV_EV_ORDER, (const uint64_t[]){ plain[kind == FV_EV_ISEND || kind == FV_EV_MATCHED], number },
+                   2);
+    add_anyhow(e, kind, field, count);
 }
+
+#define FV_EVENT_ADD_DEFINED(n)                                                       \
+    void fv_event_add_##n(struct fv_call *call, unsigned kind, const uint64_t *field) \
+    {                                                                                 \
+        struct fv_events *e = &call->thread->events;                                  \
+                                                                                      \
+        if (FV_UNLIKELY(fv_rt.options.trace_keep))                                    \
+            add_in_order(e, kind, field, n);                                          \
+        else if (FV_LIKELY(has_room(e)))                                              \
+            put_detail(e, kind, field, n);                                            \
+        else                                                                          \
+            add_anyhow(e, kind, field, n);                                            \
+    }
+FV_EVENT_ADDS(FV_EVENT_ADD_DEFINED)
 
 void fv_event_received(struct fv_call *call, uint32_t comm, uint64_t request, int peer, int tag, uint64_t bytes)
 {
@@ -334,8 +358,12 @@ void fv_event_received(struct fv_call *call, uint32_t comm, uint64_t request, in
     if (!call->trace)
         return;
     if (fv_rt.options.trace_keep && comm && peer >= 0 && fv_order_received(e, comm, request, peer, tag, &number))
-        add_detail(e, FV_EV_ORDER, (const uint64_t[]){ comm, number });
-    add_detail(e, FV_EV_RECEIVED, (const uint64_t[]){ request, fv_signed(peer), fv_signed(tag), bytes });
+        add_anyhow(e, FV_EV_ORDER, (const uint64_t[]){ comm, number }, 2);
+    const uint64_t field[] = { request, fv_signed(peer), fv_signed(tag), bytes };
+    if (FV_LIKELY(has_room(e)))
+        put_detail(e, FV_EV_RECEIVED, field, 4);
+    else
+        add_anyhow(e, FV_EV_RECEIVED, field, 4);
 }
 
 void fv_event_cancelled(struct fv_call *call, bool sends, uint32_t comm, uint64_t request, int peer, int tag)
@@ -344,9 +372,9 @@ void fv_event_cancelled(struct fv_call *call, bool sends, uint32_t comm, uint64_
         return;
     if (fv_rt.options.trace_keep && sends) {
         fv_order_unsent(comm, peer, tag);
-        add_detail(&call->thread->events, FV_EV_ORDER, (const uint64_t[]){ comm, 0 });
+        add_anyhow(&call->thread->events, FV_EV_ORDER, (const uint64_t[]){ comm, 0 }, 2);
     }
-    add_detail(&call->thread->events, FV_EV_CANCELLED, &request);
+    add_anyhow(&call->thread->events, FV_EV_CANCELLED, &request, 1);
 }
 
 /* Which are open could not be told when that changed. False: no room for what follows. */
@@ -357,38 +385,50 @@ static FV_COLD bool tell_sections(const struct fv_call *call, size_t details)
     return !fv_events_sections(t, call->begin) || make_room(t, FV_EVENT_MAX + details + BLOCK);
 }
 
+/* Behind them its details, of which there is a block of fixed size at least: few bytes are copied so without a call. */
+static inline __attribute__((always_inline)) void put_call(const struct fv_call *call, size_t details, bool is_long)
+{
+    struct fv_events *e = &call->thread->events;
+    uint8_t *at = e->at;
+    const uint64_t last = e->last, begin = call->begin > last ? call->begin : last;
+    const uint64_t end = call->end > begin ? call->end : begin;
+
+    *at++ = FV_EV_CALL;
+    at = fv_put_varint(at, call->path->site);
+    at = fv_put_varint(at, begin - last);
+    at = fv_put_varint(at, end - begin);
+    if (details)
+        memcpy(at, e->details, BLOCK);
+    if (is_long)
+        memcpy(at + BLOCK, e->details + BLOCK, details - BLOCK);
+    e->last = end;
+    e->calls++;
+    commit(e, at + details);
+}
+
+static FV_COLD void call_anyhow(struct fv_call *call, size_t details)
+{
+    struct fv_thread *t = call->thread;
+
+    if (!make_room(t, FV_EVENT_MAX + details + BLOCK) || !(is_known(call) || find_site(call)) ||
+        (t->section_set != t->events.section_set && !tell_sections(call, details)))
+        fv_dropped(FV_DROP_EVENTS);
+    else
+        put_call(call, details, details > BLOCK);
+}
+
 void fv_events_call(struct fv_call *call)
 {
     struct fv_thread *t = call->thread;
     struct fv_events *e = &t->events;
-    size_t details = e->details_used;
+    const size_t details = e->details_used;
 
     e->details_used = 0;
-    if (FV_UNLIKELY(!make_room(t, FV_EVENT_MAX + details + BLOCK) || !know_site(call))) {
-        fv_dropped(FV_DROP_EVENTS);
-        return;
-    }
-    if (FV_UNLIKELY(t->section_set != e->section_set) && !tell_sections(call, details)) {
-        fv_dropped(FV_DROP_EVENTS);
-        return;
-    }
-    uint8_t *at = e->at;
-    uint64_t begin = call->begin > e->last ? call->begin : e->last;
-    uint64_t end = call->end > begin ? call->end : begin;
-
-    *at++ = FV_EV_CALL;
-    at = fv_put_varint(at, call->path->site);
-    at = fv_put_varint(at, begin - e->last);
-    at = fv_put_varint(at, end - begin);
-    if (details) { /* few bytes: a block of fixed size is faster than a call */
-        memcpy(at, e->details, BLOCK);
-        if (FV_UNLIKELY(details > BLOCK))
-            memcpy(at + BLOCK, e->details + BLOCK, details - BLOCK);
-        at += details;
-    }
-    e->last = end;
-    e->calls++;
-    commit(e, at);
+    if (FV_LIKELY(details <= BLOCK && (size_t)(e->stop - e->at) >= FV_EVENT_MAX + 2 * BLOCK && !stopped() &&
+                  is_known(call) && t->section_set == e->section_set))
+        put_call(call, details, false);
+    else
+        call_anyhow(call, details);
 }
 
 FV_COLD void fv_events_make_room(struct fv_thread *t)

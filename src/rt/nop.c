@@ -59,7 +59,12 @@ bool fv_owner_remove(enum fv_owner_kind k, const struct fv_owner *known)
 }
 
 bool fv_traced;
-void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field) { (void)call, (void)kind, (void)field; }
+#define FV_NOP_EVENT_ADD(n)                                                           \
+    void fv_event_add_##n(struct fv_call *call, unsigned kind, const uint64_t *field) \
+    {                                                                                 \
+        (void)call, (void)kind, (void)field;                                          \
+    }
+FV_EVENT_ADDS(FV_NOP_EVENT_ADD)
 void fv_event_received(struct fv_call *call, uint32_t comm, uint64_t request, int peer, int tag, uint64_t bytes)
 { (void)call, (void)comm, (void)request, (void)peer, (void)tag, (void)bytes; }
 void fv_event_cancelled(struct fv_call *call, bool sends, uint32_t comm, uint64_t request, int peer, int tag)

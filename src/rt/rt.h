@@ -97,15 +97,24 @@ void fv_call_record_on(struct fv_call *call, uint64_t comm);
  * matrix, too. */
 void fv_call_record_send(struct fv_call *call, uint64_t comm, int rank, int tag, uint64_t bytes);
 
-/* What the call did, for the trace: a detail of trace/events.h with its fields in order. Before
- * fv_call_record() of the same call. */
-#define fv_event(call, kind, ...)                                                  \
-    do {                                                                           \
-        if (FV_UNLIKELY((call)->trace))                                            \
-            fv_event_add((call), FV_EV_##kind, (const uint64_t[]){ __VA_ARGS__ }); \
+/* What the call did, for the trace: a detail of trace/events.h with its fields in order, those that may be below 0 by
+ * fv_signed(). Before fv_call_record() of the same call. */
+#define fv_event(call, kind, ...)                                                                              \
+    do {                                                                                                       \
+        if (FV_UNLIKELY((call)->trace)) {                                                                      \
+            const uint64_t field_[] = { __VA_ARGS__ };                                                         \
+            _Static_assert(sizeof(field_) == FV_EV_FIELDS_##kind * sizeof(*field_), "the fields of its form"); \
+            FV_EVENT_ADD(__VA_ARGS__, 6, 5, 4, 3, 2, 1)((call), FV_EV_##kind, field_);                         \
+        }                                                                                                      \
     } while (0)
-#define fv_signed(value) ((uint64_t)(int64_t)(value))
-void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field);
+#define fv_signed(value) fv_zigzag((int64_t)(value))
+/* A function for each number of fields. */
+#define FV_EVENT_ADD(a, b, c, d, e, f, n, ...) fv_event_add_##n
+#define FV_EVENT_ADDS(X)                       X(1) X(2) X(3) X(4) X(5) X(6)
+
+#define FV_EVENT_ADD_DECLARED(n) void fv_event_add_##n(struct fv_call *, unsigned kind, const uint64_t *field);
+FV_EVENT_ADDS(FV_EVENT_ADD_DECLARED)
+#undef FV_EVENT_ADD_DECLARED
 /* The same of a request that ended, on a communicator of that fv_comm_record.id (0: it is not to be counted): a message
  * came (peer below 0: from nobody knows whom); or it was cancelled. */
 void fv_event_received(struct fv_call *call, uint32_t comm, uint64_t request, int peer, int tag, uint64_t bytes);

@@ -192,6 +192,11 @@ enum fv_event_kind {
         FV_EV_COUNT
 };
 #define FV_EVENT_FIELDS 6
+enum {
+#define FV_EVENT_ENUM(kind, name, fields, ...) FV_EV_FIELDS_##kind = fields,
+    FV_EVENT_KINDS(FV_EVENT_ENUM)
+#undef FV_EVENT_ENUM
+};
 
 /* Stands by itself between calls, at a time of its own, and counts in the chunk's `first`? */
 static inline bool fv_event_is_of_thread(unsigned kind)
