@@ -284,20 +284,65 @@ static bool transcribe_rank(struct fv_merge *m, const struct fv_groups *groups, 
     fv_import_rank_open(&r);
     fv_import_rank_until(&r, UINT64_MAX);
     bool good = fv_import_rank_close(&r);
+    import->surveys[file].calls = r.calls;
     return fv_transcript_close(t) && good;
+}
+
+/* An analysis says of which calls it is: of a part, of fewer than the archive has. */
+static void share_calls(struct fv_merge *m)
+{
+    const struct fv_import *import = import_of(m);
+    uint64_t *calls = fv_xcalloc((size_t)import->rank_count + 1, sizeof(*calls));
+
+    for (uint32_t i = 0; i < import->count; i++)
+        calls[import->first + i] = import->surveys[i].calls;
+    fv_transport_sum(m->transport, calls, import->rank_count);
+    for (size_t i = 0; i < m->defs.rank_count; i++)
+        m->defs.ranks[i].identity.traced_calls = calls[i];
+    free(calls);
+}
+
+/* Has the part that is taken begun when the run ends? Else says when that was. */
+static bool has_part(const struct fv_merge *m)
+{
+    const struct fv_import *import = import_of(m);
+    uint64_t end_ns = 0;
+
+    for (uint32_t i = 0; i < import->count; i++) {
+        const uint64_t last_ns = import->surveys[i].last_ns + (uint64_t)fv_import_base(m, import->first + i);
+
+        end_ns = last_ns > end_ns ? last_ns : end_ns;
+    }
+    fv_transport_max(m->transport, &end_ns, 1);
+    if (!import->is_part || import->part.from_ns < end_ns)
+        return true;
+    if (!m->transport->rank)
+        fv_log("%s: its trace ends after %.9g s, before the part that is asked for",
+               import->part.of ? import->part.of : import->anchor, (double)end_ns / 1e9);
+    return false;
 }
 
 bool fv_import_transcribe(struct fv_merge *m, const char *directory)
 {
     struct fv_groups groups;
-    bool good = true;
+    bool good = has_part(m);
 
     fv_transport_sum(m->transport, (uint64_t *)&import_of(m)->oddities, FV_IMPORT_ODDITY_COUNT);
+    if (!good)
+        return false;
     fv_groups_init(&groups, &m->defs);
     for (size_t i = 0; i < m->file_count && good; i++)
         good = transcribe_rank(m, &groups, i, directory);
     fv_groups_release(&groups);
+    if (good && import_of(m)->is_part)
+        share_calls(m);
     return good;
+}
+
+void fv_import_take_part(struct fv_merge *m, const struct fv_import_part *part)
+{
+    import_of(m)->part = *part;
+    import_of(m)->is_part = true;
 }
 
 /* ---- opening ---- */

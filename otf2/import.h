@@ -28,6 +28,13 @@ struct fv_import_watch {
 /* Collective: in place of fv_merge_open(). False: not readable, or without ranks; one line was logged. */
 bool fv_import_open(struct fv_merge *merge, const struct fv_transport *transport, const char *anchor,
                     const struct fv_import_watch *watch);
+/* Before that: the records are of a part of the run alone. What is open at its begin begins there, and what is open at
+ * its end ends there; waiting is cut likewise. */
+struct fv_import_part {
+    uint64_t from_ns, to_ns; /* as records have them; to_ns UINT64_MAX: up to the end */
+    const char *of;          /* what reports call the run; NULL: by the archive's name */
+};
+void fv_import_take_part(struct fv_merge *merge, const struct fv_import_part *part);
 /* Collective, behind fv_merge_unify(): rank files of this process's ranks, into a directory that is there. That of the
  * first rank says what was wrong in the archive. False: logged. */
 bool fv_import_transcribe(struct fv_merge *merge, const char *directory);

@@ -520,6 +520,20 @@ static void copy_properties(const struct fv_import *import, const struct fv_impo
     copy(out->thread_level, sizeof(out->thread_level), p ? fv_import_text(import, p->thread_level) : "");
 }
 
+/* In the place of the command line, which archives do not have. */
+static void name_run(const struct fv_import *import, char *out, size_t bytes)
+{
+    const struct fv_import_part *part = &import->part;
+    size_t length = 0;
+
+    length +=
+        (size_t)snprintf(out, bytes, "%s%s", part->of ? "" : "OTF2 archive ", part->of ? part->of : import->anchor);
+    if (import->is_part && length < bytes)
+        length += (size_t)snprintf(out + length, bytes - length, ", from %g s", (double)part->from_ns / 1e9);
+    if (import->is_part && part->to_ns != UINT64_MAX && length < bytes)
+        snprintf(out + length, bytes - length, " to %g s", (double)part->to_ns / 1e9);
+}
+
 void fv_import_header(const struct fv_import *import, uint32_t rank, const struct fv_import_survey *survey,
                       struct fv_file_header *out)
 {
@@ -549,7 +563,7 @@ void fv_import_header(const struct fv_import *import, uint32_t rank, const struc
     copy(out->program, sizeof(out->program), fv_import_text(import, survey->program));
     copy_properties(import, p, out);
     copy(out->fvmpi, sizeof(out->fvmpi), FVMPI_VERSION);
-    snprintf(out->command, sizeof(out->command), "OTF2 archive %s", import->anchor);
+    name_run(import, out->command, sizeof(out->command));
 }
 
 static void build_rank(struct fv_import *import, struct fv_defs *own, uint32_t rank,

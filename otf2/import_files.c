@@ -167,6 +167,11 @@ void fv_import_enter_library(struct fv_import_rank *r, struct fv_import_stream *
     put_enter(r, s, g->library, node);
 }
 
+void fv_import_go_on_in_library(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_import_region *g)
+{
+    put_enter(r, s, g ? g->library : r->import->any_files, s->depth ? s->open[s->depth - 1].node : 0);
+}
+
 void fv_import_leave_library(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_import_region *g,
                              const struct fv_record *event)
 {

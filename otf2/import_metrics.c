@@ -286,6 +286,8 @@ static void make_channel(struct fv_import_rank *r, struct fv_import_stream *s, c
 
 static void put(struct fv_import_rank *r, const struct fv_import_stream *s, uint32_t slot, struct fv_record m)
 {
+    if (!r->is_in)
+        return;
     m.time_ns = fv_import_in_run(r, s->now);
     r->failed = !r->sink->put(r->sink, slot, &m) || r->failed;
 }
@@ -327,7 +329,7 @@ static void take_whole(struct fv_import_rank *r, struct fv_import_stream *s, str
         (struct fv_record){ .kind = FV_REC_COUNTER,
                             .ref = r->rank,
                             .op = (uint8_t)c->number,
-                            .aux = c->is_of_call ? FV_TRANSCRIPT_OF_CALL : c->adds,
+                            .aux = c->is_of_call ? FV_TRANSCRIPT_OF_CALL : c->adds && !r->from_ns,
                             .id = channel,
                             .sent = c->whole });
 }
@@ -375,6 +377,17 @@ static const struct fv_import_stream *stream_of(const struct fv_import_rank *r, 
         if (r->streams[i].id == id)
             return &r->streams[i];
     return NULL;
+}
+
+void fv_import_begin_metrics(struct fv_import_rank *r)
+{
+    for (size_t i = 0; i < r->channel_count && !r->failed; i++) {
+        const struct fv_import_channel *c = &r->channels[i];
+        const struct fv_import_stream *s = stream_of(r, c->key[1]);
+
+        if (s && c->is_series && !c->is_ahead && c->is_known && c->number != FV_NONE)
+            put_real(r, &(struct fv_import_stream){ .now = r->from_ns }, c);
+    }
 }
 
 void fv_import_end_metrics(struct fv_import_rank *r)

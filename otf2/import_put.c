@@ -35,6 +35,8 @@ void fv_import_put(struct fv_import_rank *r, struct fv_import_stream *s, struct 
 {
     const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
 
+    if (FV_UNLIKELY(!r->is_in))
+        return;
     m.time_ns = fv_import_in_run(r, s->now);
     if (r->locations) {
         struct fv_location_stats *stats = &r->locations[l->slot];

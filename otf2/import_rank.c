@@ -12,7 +12,7 @@ static void spend(struct fv_import_rank *r, struct fv_import_stream *s)
 {
     const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
 
-    if (r->spent && s->depth && !s->call && s->now > s->since)
+    if (r->spent && r->is_in && s->depth && !s->call && s->now > s->since)
         r->spent(r->context, l->slot, s->open[s->depth - 1].node, fv_import_in_run(r, s->since),
                  fv_import_in_run(r, s->now));
     s->since = s->now;
@@ -36,6 +36,7 @@ static void push(struct fv_import_stream *s, uint32_t region, uint32_t node, uin
 static void begin_call(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function, uint32_t node)
 {
     s->call = s->depth + 1;
+    r->calls += r->is_in;
     fv_import_put(r, s,
                   (struct fv_record){ .kind = FV_REC_ENTER,
                                       .ref = fv_import_in_all(r, &r->import->numbers.functions, function),
@@ -47,7 +48,9 @@ static void end_call(struct fv_import_rank *r, struct fv_import_stream *s, uint3
     s->call = 0;
     fv_import_put(r, s,
                   (struct fv_record){ .kind = FV_REC_LEAVE,
+                                      .aux = s->was_cut,
                                       .ref = fv_import_in_all(r, &r->import->numbers.functions, function) });
+    s->was_cut = false;
 }
 
 /* A function that calls itself stays at its place in the call tree; so does what is too deep. */
@@ -399,6 +402,7 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_RAW_SAMPLE: fv_import_sample(r, s, m); return;
     case FV_REC_MEASURE:
         spend(r, s);
+        s->is_off = !m->op;
         fv_import_put(r, s, *m);
         return;
     case FV_REC_PROGRAM_BEGIN: /* told when the rank is opened */ r->program = m->ref; return;
@@ -462,6 +466,77 @@ static bool has_next(struct fv_import_stream *s)
     return fv_import_stream_peek(s) != NULL;
 }
 
+/* ---- a part of the run ---- */
+
+static void go_on_in(struct fv_import_rank *r, struct fv_import_stream *s)
+{
+    struct fv_open_region *o = &s->open[s->depth];
+    const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, o->region);
+
+    o->since = s->now;
+    if (g->library != FV_NONE)
+        fv_import_go_on_in_library(r, s, g);
+    else if (g->function != FV_NONE && !s->call)
+        begin_call(r, s, g->function, o->node);
+    else if (!s->call)
+        put_region(r, s, g, true, o->node);
+    s->depth++;
+}
+
+/* Where it is in the program, as if all of that began now. */
+static void go_on_here(struct fv_import_rank *r, struct fv_import_stream *s)
+{
+    const size_t depth = s->depth;
+    const uint64_t now = s->now;
+
+    s->now = s->since = r->from_ns;
+    if (s->is_off)
+        fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_MEASURE });
+    fv_import_begin_teams(r, s);
+    s->call = 0;
+    for (s->depth = 0; s->depth < depth;)
+        go_on_in(r, s);
+    if (s->bare)
+        fv_import_go_on_in_library(r, s, NULL);
+    s->was_cut = s->call;
+    if (s->call && s->collective != FV_NONE)
+        fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_COLL_BEGIN });
+    s->now = now;
+}
+
+static void begin_program(struct fv_import_rank *r, uint64_t ns)
+{
+    struct fv_import_stream *s = &r->streams[0];
+    const uint64_t now = s->now;
+
+    s->now = ns;
+    if (r->import->ranks[r->rank].location_count && r->survey)
+        fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
+    s->now = now;
+}
+
+static void begin_part(struct fv_import_rank *r)
+{
+    r->is_in = true;
+    begin_program(r, r->survey->first_ns > r->from_ns ? r->survey->first_ns : r->from_ns);
+    for (uint32_t i = 0; i < r->import->ranks[r->rank].location_count; i++)
+        go_on_here(r, &r->streams[i]);
+    fv_import_begin_metrics(r);
+}
+
+/* ns of the archive; base_ns was added to what records have. */
+static void take_part(struct fv_import_rank *r)
+{
+    const struct fv_import_part *part = &r->import->part;
+    const bool is_part = r->survey && r->import->is_part;
+    const int64_t from = is_part ? (int64_t)part->from_ns - r->base_ns : 0;
+    const int64_t to = is_part ? (int64_t)part->to_ns - r->base_ns : 0;
+
+    r->from_ns = from > 0 ? (uint64_t)from : 0;
+    r->is_in = !r->from_ns;
+    r->to_ns = !is_part || part->to_ns == UINT64_MAX ? UINT64_MAX : to > 0 ? (uint64_t)to : 0;
+}
+
 /* Not a thread, and the sink does not know it. */
 static void open_recorder(struct fv_import_rank *r, uint32_t number, uint32_t location)
 {
@@ -476,6 +551,7 @@ void fv_import_rank_open(struct fv_import_rank *r)
     const struct fv_import_rank_def *def = &r->import->ranks[r->rank];
 
     r->program = FV_NONE;
+    take_part(r);
     r->takes_metrics = r->transcript || r->import->series;
     r->stream_count = def->location_count + (r->takes_metrics ? def->recorder_count : 0);
     r->streams = fv_xcalloc((size_t)r->stream_count + 1, sizeof(*r->streams));
@@ -492,8 +568,8 @@ void fv_import_rank_open(struct fv_import_rank *r)
         if (has_next(&r->streams[i]))
             fv_heap_push(&r->next, next_of(r->import, &r->streams[i], i));
     }
-    if (def->location_count && r->survey)
-        fv_import_put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
+    if (r->is_in)
+        begin_program(r, r->streams[0].now);
 }
 
 #define WATCHED 4096 /* events */
@@ -525,6 +601,10 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
 
         if (time_ns != UINT64_MAX && fv_import_in_run(r, ns) > time_ns)
             break;
+        if (FV_UNLIKELY(ns > r->to_ns))
+            break;
+        if (FV_UNLIKELY(!r->is_in && ns >= r->from_ns))
+            begin_part(r);
         const struct fv_record *m = &s->ahead[s->next];
         FV_IMPORT_ODD(r->import, backward, fv_import_ns(r->import, m->time_ns) < s->now);
         s->now = ns;
@@ -544,16 +624,21 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
     return !r->failed;
 }
 
-/* Regions that were not left are left with the thread's last event. */
+/* Regions that were not left are left with the thread's last event, or where the part that is taken ends. */
 static void end_stream(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t slot)
 {
-    FV_IMPORT_ODD(r->import, unbalanced, r->failed ? 0 : s->depth);
+    if (!r->failed && has_next(s))
+        s->now = r->to_ns;
+    else
+        FV_IMPORT_ODD(r->import, unbalanced, r->failed ? 0 : s->depth);
     while (s->depth && !r->failed)
         pop(r, s, NULL);
     if (s->bare && !r->failed)
         fv_import_end_bare(r, s);
     if (!slot && !r->ended && !r->failed) {
         s->now = r->survey && r->survey->last_ns > s->now ? r->survey->last_ns : s->now;
+        s->now = s->now < r->to_ns ? s->now : r->to_ns;
+        s->now = s->now > r->from_ns ? s->now : r->from_ns;
         end_program(r, s, 0, true);
     }
     r->failed = !r->sink->close(r->sink, slot) || r->failed;
@@ -564,12 +649,14 @@ bool fv_import_rank_close(struct fv_import_rank *r)
 {
     const uint32_t threads = r->import->ranks[r->rank].location_count;
 
+    if (!r->is_in && !r->failed)
+        begin_part(r);
     fv_import_end_metrics(r);
     for (uint32_t i = threads; i < r->stream_count; i++)
         fv_import_stream_close(&r->streams[i]);
     for (uint32_t i = 0; i < threads; i++)
         end_stream(r, &r->streams[i], i);
-    if (r->survey && !r->failed && !r->survey->is_cut && r->events < r->survey->events) {
+    if (r->survey && !r->failed && !r->survey->is_cut && r->to_ns == UINT64_MAX && r->events < r->survey->events) {
         if (!r->import->short_ranks++) /* one stands for all */
             fv_log("%s: only %llu of the %llu events of rank %u could be read again; allow more open files (ulimit "
                    "-n), or use more processes",

@@ -228,7 +228,9 @@ struct fv_import {
         uint32_t recorder_count;
     } * ranks;
     uint32_t first, count; /* ranks of this process */
-    bool has_mpi_regions;  /* among its definitions */
+    struct fv_import_part part;
+    bool is_part;         /* else all of the run is taken */
+    bool has_mpi_regions; /* among its definitions */
     struct fv_import_survey *surveys;
     uint32_t any_call;         /* function that stands for a call that has no region */
     uint32_t any_files;        /* likewise, for files */
@@ -365,6 +367,8 @@ struct fv_import_stream {
     uint32_t files; /* regions of functions for files that it is in */
     size_t bare;    /* the depth that an operation outside of these began at, + 1; 0: none */
     uint64_t bare_id;
+    bool is_off;  /* recording was switched off */
+    bool was_cut; /* the call that it is in began before the part that is taken */
 };
 /* enum fv_file_mode_flags */
 static inline uint32_t fv_import_mode(OTF2_IoAccessMode mode, OTF2_IoStatusFlag flags)
@@ -407,6 +411,9 @@ struct fv_import_rank {
     uint64_t receives, begun;       /* posted, begun so far */
     uint32_t *numbers;              /* by communicator: of its next collective operation */
     size_t number_count;
+    uint64_t from_ns, to_ns;  /* of the archive: the part that is taken */
+    bool is_in;               /* that has begun */
+    uint64_t calls;           /* of MPI in it so far */
     bool has_threads;         /* there were events of threads; the rest is of import_threads.c: */
     uint32_t first_object;    /* in the definitions */
     uint64_t regions, forked; /* parallel regions so far; the last that has no team yet, 0: all have */
@@ -454,6 +461,8 @@ void fv_import_leave_barrier(struct fv_import_rank *rank, struct fv_import_strea
 /* Where a thread waited, our own archives say at the end how long, and for whom. */
 void fv_import_leave_wait(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
 void fv_import_threads_release(struct fv_import_rank *rank);
+/* Here the part that is taken begins, and the thread is in its regions and teams. */
+void fv_import_begin_teams(struct fv_import_rank *rank, struct fv_import_stream *stream);
 
 /* import_files.c */
 void fv_import_read_files(OTF2_GlobalDefReaderCallbacks *callbacks);
@@ -465,6 +474,9 @@ void fv_import_enter_library(struct fv_import_rank *rank, struct fv_import_strea
                              const struct fv_import_region *region, uint32_t node);
 void fv_import_leave_library(struct fv_import_rank *rank, struct fv_import_stream *stream,
                              const struct fv_import_region *region, const struct fv_record *event);
+/* The same of one that was entered before the part that is taken; of an operation outside of calls: `region` NULL. */
+void fv_import_go_on_in_library(struct fv_import_rank *rank, struct fv_import_stream *stream,
+                                const struct fv_import_region *region);
 /* The innermost region ends, and with it an operation that began there; at the end of the stream all. */
 void fv_import_end_bare(struct fv_import_rank *rank, struct fv_import_stream *stream);
 
@@ -475,6 +487,8 @@ OTF2_CallbackCode fv_import_on_metric(OTF2_LocationRef location, OTF2_TimeStamp 
                                       const OTF2_Type *types, const OTF2_MetricValue *values);
 void fv_import_metric(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
 void fv_import_sample(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
+/* Values that the series have where the part that is taken begins. */
+void fv_import_begin_metrics(struct fv_import_rank *rank);
 /* What a value says of the time behind it ends now. */
 void fv_import_end_metrics(struct fv_import_rank *rank);
 /* The name of the system tree's node that is the process's host; "": not known. */

@@ -19,14 +19,16 @@ struct fv_import_object {
     uint32_t number, name, kind; /* name: node of the call tree; 0: it has none; kind: enum fv_sync_kind, 0 not known */
 };
 
-/* The thread waited in its innermost region, for what the location `cause` did. */
+/* The thread waited in its innermost region, for what the location `cause` did; of that the part that is taken. */
 static void tell_wait(struct fv_import_rank *r, struct fv_import_stream *s, unsigned kind, uint64_t ns, uint64_t cause,
                       struct fv_import_object object, uint64_t until)
 {
     const struct fv_open_region *o = &s->open[s->depth - 1];
     const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, o->region);
     uint32_t function = fv_import_in_all(r, &r->import->numbers.functions, g->threads);
+    const uint64_t most = s->now > r->from_ns ? s->now - r->from_ns : 0;
 
+    ns = ns < most ? ns : most;
     fv_import_put(r, s,
                   (struct fv_record){ .kind = FV_REC_REGION_ENTER,
                                       .ref = function,
@@ -130,6 +132,17 @@ static void end_team(struct fv_import_rank *r, struct fv_import_stream *s, uint3
         i->members--;
         fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_TEAM_END, .ref = r->rank, .sent = i->region });
     }
+}
+
+void fv_import_begin_teams(struct fv_import_rank *r, struct fv_import_stream *s)
+{
+    for (size_t i = 0; i < s->fork_count; i++)
+        fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_OMP_FORK, .ref = r->rank, .sent = s->forks[i] });
+    for (size_t i = 0; i < s->team_count; i++)
+        fv_import_put(r, s,
+                      (struct fv_record){ .kind = FV_REC_TEAM_BEGIN,
+                                          .ref = r->rank,
+                                          .sent = r->instances[s->teams[i].instance].region });
 }
 
 /* ---- barriers ---- */

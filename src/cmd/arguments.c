@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int fv_arguments_wrong(const char *command, const char *what, const char *why)
@@ -14,6 +15,23 @@ int fv_arguments_wrong(const char *command, const char *what, const char *why)
 
     fv_log("%s: %s: %s; see %s --help", space ? space + 1 : command, what, why, command);
     return FV_EXIT_USAGE;
+}
+
+#define LATEST_S 1e9 /* 30 years */
+
+int fv_arguments_time(double *out, const char *seconds, fv_arguments_wrong_fn *wrong)
+{
+    char *end;
+
+    *out = strtod(seconds, &end);
+    return end != seconds && !*end && *out >= 0 && *out <= LATEST_S
+               ? FV_GO_ON
+               : wrong(seconds, "--from and --to take seconds from the run's begin");
+}
+
+int fv_arguments_part(const struct fv_part *part, fv_arguments_wrong_fn *wrong)
+{
+    return part->to_s > 0 && part->to_s <= part->from_s ? wrong("--to", "it has to be later than --from") : FV_GO_ON;
 }
 
 static int take_operands(const struct fv_arguments *a, int argc, char **argv, struct fv_operands *out)

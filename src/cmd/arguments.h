@@ -32,6 +32,18 @@ struct fv_arguments {
 int fv_arguments_take(const struct fv_arguments *arguments, int argc, char **argv, void *options,
                       struct fv_operands *operands);
 
+/* --from and --to: a part of a run, in seconds from its begin; to_s 0: up to its end. Both 0: all. */
+struct fv_part {
+    double from_s, to_s;
+};
+/* A value of these, and both: FV_GO_ON, or what `wrong` says. */
+int fv_arguments_time(double *out, const char *seconds, fv_arguments_wrong_fn *wrong);
+int fv_arguments_part(const struct fv_part *part, fv_arguments_wrong_fn *wrong);
+static inline bool fv_part_is_all(const struct fv_part *part)
+{
+    return !(part->from_s > 0 || part->to_s > 0);
+}
+
 /* What such a function says, and how to learn more. `command` is as it is typed: "fvmpi report". */
 int fv_arguments_wrong(const char *command, const char *what, const char *why);
 

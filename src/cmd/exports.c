@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LATEST_S 1e9 /* 30 years */
-
 static const struct row {
     const char *option;
     bool samples;
@@ -24,22 +22,12 @@ static const struct row {
     [FV_EXPORT_SQLITE] = { "--sqlite", false, NULL },
 };
 
-static int take_time(double *out, const char *seconds, fv_arguments_wrong_fn *wrong)
-{
-    char *end;
-
-    *out = strtod(seconds, &end);
-    return end != seconds && !*end && *out >= 0 && *out <= LATEST_S
-               ? FV_GO_ON
-               : wrong(seconds, "--from and --to take seconds from the run's begin");
-}
-
 int fv_export_option(int option, const char *value, struct fv_exports *e, fv_arguments_wrong_fn *wrong)
 {
     if (option == FV_OPT_EXPORT + FV_EXPORT_FROM)
-        return take_time(&e->from_s, value, wrong);
+        return fv_arguments_time(&e->part.from_s, value, wrong);
     if (option == FV_OPT_EXPORT + FV_EXPORT_TO)
-        return take_time(&e->to_s, value, wrong);
+        return fv_arguments_time(&e->part.to_s, value, wrong);
     if (option < FV_OPT_EXPORT || option >= FV_OPT_EXPORT + FV_EXPORT_COUNT)
         return FV_UNKNOWN_OPTION;
     e->paths[option - FV_OPT_EXPORT] = value;
@@ -48,11 +36,7 @@ int fv_export_option(int option, const char *value, struct fv_exports *e, fv_arg
 
 int fv_exports_check(const struct fv_exports *e, fv_arguments_wrong_fn *wrong)
 {
-    if (!e->from_s && !e->to_s)
-        return FV_GO_ON;
-    if (!e->paths[FV_EXPORT_PERFETTO] && !e->paths[FV_EXPORT_SQLITE])
-        return wrong(e->from_s ? "--from" : "--to", "it goes with --perfetto or --sqlite");
-    return e->to_s && e->to_s <= e->from_s ? wrong("--to", "it has to be later than --from") : FV_GO_ON;
+    return fv_arguments_part(&e->part, wrong);
 }
 
 const char *fv_exports_any(const struct fv_exports *e)
@@ -61,6 +45,15 @@ const char *fv_exports_any(const struct fv_exports *e)
         if (e->paths[i])
             return rows[i].option;
     return NULL;
+}
+
+bool fv_exports_of_trace_alone(const struct fv_exports *e)
+{
+    size_t asked = 0;
+
+    for (size_t i = 0; i < FV_EXPORT_COUNT; i++)
+        asked += e->paths[i] != NULL;
+    return asked == 1 && e->paths[FV_EXPORT_PERFETTO];
 }
 
 size_t fv_exports_files(const struct fv_exports *e, struct fv_output_file out[FV_EXPORT_COUNT])
@@ -98,9 +91,9 @@ static int put_timeline(const struct traced *t, FILE *out)
 
 static struct fv_timeline_choice part_of(const struct fv_exports *e, const struct fv_choice *choice)
 {
-    return (struct fv_timeline_choice){ (uint64_t)llrint(e->from_s * 1e9),
-                                        e->to_s ? (uint64_t)llrint(e->to_s * 1e9) : UINT64_MAX, &choice->ranks,
-                                        &choice->threads };
+    return (struct fv_timeline_choice){ (uint64_t)llrint(e->part.from_s * 1e9),
+                                        e->part.to_s > 0 ? (uint64_t)llrint(e->part.to_s * 1e9) : UINT64_MAX,
+                                        &choice->ranks, &choice->threads };
 }
 
 int fv_exports_write_trace(const struct fv_exports *e, const struct fv_exported *of)

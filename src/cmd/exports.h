@@ -33,7 +33,7 @@ enum { FV_OPT_EXPORT = 640 }; /* and enum fv_export */
 
 struct fv_exports {
     const char *paths[FV_EXPORT_COUNT]; /* NULL: not asked for */
-    double from_s, to_s;                /* of the trace; to_s 0: its end */
+    struct fv_part part;                /* of the trace */
 };
 
 /* For the table of options of a command, and for its usage. */
@@ -51,7 +51,7 @@ struct fv_exports {
     FV_EXPORTS(FV_EXPORT_LINE)                                                                                  \
     "  --perfetto FILE  write all of the trace for ui.perfetto.dev (of a run with --trace, or of an archive)\n" \
     "  --sqlite FILE  write all tables, and the trace, to a new SQLite database\n"                              \
-    "  --from S, --to S  with --perfetto or --sqlite: this part of the trace, in seconds from the run's begin\n"
+    "  --from S, --to S  report this part of a run with --trace or of an archive, in seconds from its begin\n"
 
 /* Takes an option with its value: what the `take` of struct fv_arguments returns. */
 int fv_export_option(int option, const char *value, struct fv_exports *exports, fv_arguments_wrong_fn *wrong);
@@ -59,6 +59,8 @@ int fv_export_option(int option, const char *value, struct fv_exports *exports, 
 int fv_exports_check(const struct fv_exports *exports, fv_arguments_wrong_fn *wrong);
 /* The first option that is asked for; NULL: none is. */
 const char *fv_exports_any(const struct fv_exports *exports);
+/* Is nothing asked for but the trace by itself? */
+bool fv_exports_of_trace_alone(const struct fv_exports *exports);
 /* For fv_output_check(). How many. */
 size_t fv_exports_files(const struct fv_exports *exports, struct fv_output_file out[FV_EXPORT_COUNT]);
 /* Those of a profile; that of a trace: an experiment directory or an archive. 0, or the error, which was logged.

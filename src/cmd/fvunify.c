@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ static const char usage[] =
     "-o.\n"
     "\n"
     "  -o, --output DIR  write traces.otf2, traces/ and analysis.json there\n"
+    "      --from S, --to S  with ARCHIVE.otf2 and -o: this part of the run, in seconds from its begin\n"
     "      --memory N  memory that each process may use for buffers, in bytes, or with K, M or G (256M)\n"
     "      --no-correct  leave times as the clocks gave them, even if a message arrives before it is sent\n"
     "      --no-symbols  show call paths as module+offset\n"
@@ -88,6 +90,9 @@ static bool parse_size(const char *text, uint64_t *out)
 
 enum {
     OPT_MEMORY = 256,
+    OPT_FROM,
+    OPT_TO,
+    OPT_PART_OF,
     OPT_NO_CORRECT,
     OPT_NO_SYMBOLS,
     OPT_NO_SAMPLES,
@@ -108,6 +113,9 @@ static int take_option(void *options, int option)
 
     switch (option) {
     case 'o': o->output = optarg; return FV_GO_ON;
+    case OPT_FROM: return fv_arguments_time(&o->part.from_s, optarg, wrong);
+    case OPT_TO: return fv_arguments_time(&o->part.to_s, optarg, wrong);
+    case OPT_PART_OF: o->part_of = optarg; return FV_GO_ON;
     case 'q': o->quiet = true; return FV_GO_ON;
     case 'v': o->verbose = true; return FV_GO_ON;
     case OPT_NO_CORRECT: o->correct = false; return FV_GO_ON;
@@ -155,6 +163,8 @@ static int check_archive(struct fv_unify_options *o)
         return wrong(o->directories.items[1], "an archive is read alone");
     if (made_only(o))
         return wrong(made_only(o), "it is for rank files; an archive is read, and not written again");
+    if (!fv_part_is_all(&o->part) && !o->output)
+        return wrong("--from and --to", "a part of a run takes -o DIR, where it becomes an experiment of its own");
     fv_archive_place(o->directories.items[0], directory, sizeof(directory));
     o->directory = directory;
     return FV_GO_ON;
@@ -168,6 +178,8 @@ static int check_place(struct fv_unify_options *o)
     for (size_t i = 0; i < o->directories.count; i++)
         if (fv_import_is_anchor(o->directories.items[i]))
             return check_archive(o);
+    if (!fv_part_is_all(&o->part))
+        return wrong("--from and --to", "they are for an archive; fvmpi report takes them with an experiment");
     if (o->output || stat(o->directory, &st) || S_ISDIR(st.st_mode))
         return FV_GO_ON;
     return wrong(o->directory, "a file; give its directory, or name one for the archive with -o");
@@ -177,6 +189,9 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
 {
     static const struct option table[] = {
         { "output", required_argument, NULL, 'o' },
+        { "from", required_argument, NULL, OPT_FROM },
+        { "to", required_argument, NULL, OPT_TO },
+        { "part-of", required_argument, NULL, OPT_PART_OF }, /* by fvmpi report: what it was asked for */
         { "memory", required_argument, NULL, OPT_MEMORY },
         { "no-correct", no_argument, NULL, OPT_NO_CORRECT },
         { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
@@ -201,6 +216,8 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .samples = FV_SAMPLES_METRIC, .analysis = true
     };
     int status = fv_arguments_take(&arguments, argc, argv, o, &o->directories);
+    if (status < 0)
+        status = fv_arguments_part(&o->part, wrong);
     if (status >= 0)
         return status;
     o->directory = o->directories.items[0];
@@ -639,7 +656,15 @@ static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
     const double begin = fv_now_s();
 
     fv_experiment_as_private_as(r->options.directories.items[0]);
-    bool good = fv_import_open(&r->merge, t, r->options.directories.items[0], &watch) && merge_events(r, t);
+    const struct fv_part *asked = &r->options.part;
+    const struct fv_import_part part = { (uint64_t)llrint(asked->from_s * 1e9),
+                                         asked->to_s > 0 ? (uint64_t)llrint(asked->to_s * 1e9) : UINT64_MAX,
+                                         r->options.part_of };
+    bool good = fv_import_open(&r->merge, t, r->options.directories.items[0], &watch);
+
+    if (good && !fv_part_is_all(asked))
+        fv_import_take_part(&r->merge, &part);
+    good = good && merge_events(r, t);
 
     if (good && !r->options.timeline) {
         r->incomplete = !fv_import_say(&r->merge);

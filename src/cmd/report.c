@@ -10,6 +10,7 @@
 #include "cmd/exports.h"
 #include "cmd/newer.h"
 #include "cmd/output.h"
+#include "cmd/parts.h"
 #include "cmd/peaks.h"
 #include "cmd/tables.h"
 #include "views/brief.h"
@@ -328,6 +329,8 @@ static int check(struct options *o)
     if ((status = fv_conditions_check(&o->fail_if)) != FV_GO_ON ||
         (status = fv_exports_check(&o->exports, wrong)) != FV_GO_ON)
         return status;
+    if (!fv_part_is_all(&o->exports.part) && o->directories.count > 1)
+        return wrong("--from and --to", "they take one experiment directory, or an archive");
     if (o->brief && (o->tables.count || o->tables.query.function || o->csv || o->page || o->source.file || o->text ||
                      fv_exports_any(&o->exports)))
         return wrong("--brief", "it goes alone, or with --json");
@@ -359,6 +362,14 @@ static int check(struct options *o)
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv, "--csv would write into the directory of a recorded run; name another directory");
     return check_files(o);
+}
+
+/* Is the profile of a part? What is of the trace alone is taken from the whole. */
+static bool is_of_part(const struct options *o)
+{
+    const bool is_trace_alone = fv_exports_of_trace_alone(&o->exports) && !o->json && !o->csv && !o->page && !o->text;
+
+    return !fv_part_is_all(&o->exports.part) && !is_trace_alone;
 }
 
 static int parse(int argc, char **argv, struct options *o)
@@ -405,6 +416,11 @@ static int parse(int argc, char **argv, struct options *o)
     if (status == FV_GO_ON)
         status = check(o);
     o->trace = status == FV_GO_ON ? o->directories.items[0] : NULL;
+    if (status == FV_GO_ON && is_of_part(o)) {
+        o->profile.part_of = o->trace;
+        o->profile.operands = fv_part_operands(o->trace, &o->exports.part);
+        return fv_part_becomes_experiment((char **)&o->directories.items[0], &o->exports.part);
+    }
     return status == FV_GO_ON ? fv_archives_become_experiments((char **)o->directories.items, o->directories.count)
                               : status;
 }
@@ -514,13 +530,14 @@ int fv_cmd_report(int argc, char **argv)
             err = write_function(profile, &options);
         else if (!err)
             err = write_all(profile, &options);
-        if (!err && options.directories.count == 1)
+        if (!err && options.directories.count == 1 && !options.profile.part_of)
             fv_newer_say(options.directories.items[0]);
         if (status < 0)
             status = err ? fv_exit_status(err) : fv_conditions_judge(&options.fail_if, profile);
         status = status < 0 ? FV_EXIT_OK : status;
         fv_profile_close(profile);
     }
+    fv_parts_remove();
     free(options.old_prefix);
     fv_choice_release(&options.choice);
     return status;

@@ -16,6 +16,8 @@ struct fv_unify_options {
     uint64_t source;        /* what the timeline is of, as who looks at it says */
     uint64_t timeline_most; /* bytes; 0: any number */
     uint64_t memory;
+    struct fv_part part;
+    const char *part_of; /* what the report of it calls the run */
     bool keep, quiet, verbose, correct, symbols, analysis, compress;
     enum fv_merge_samples samples;
 };

@@ -478,6 +478,7 @@ struct fv_model {
     struct fv_arena arena;
     const char *operands; /* the directories, as a shell takes them */
     const char *directory, *command, *program, *mpi, *fvmpi;
+    bool is_part; /* of that run: an experiment that is gone with the report */
     int world_size;
     int64_t origin_ns; /* CLOCK_REALTIME of time 0 */
     double elapsed_s, duration_unit_s;

@@ -81,6 +81,11 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     experiment->choice = options->choice;
     experiment->seen = options->seen;
     fv_model_build(&f->model, &f->symbols, experiment, !options->no_symbols);
+    if (options->part_of) {
+        f->model.is_part = true;
+        f->model.directory = fv_arena_string(&f->model.arena, options->part_of);
+        f->model.operands = fv_arena_string(&f->model.arena, options->operands);
+    }
     for (size_t i = 0; i < experiment->pass_count; i++)
         say_pass(&f->model, &experiment->passes[i]);
     f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };

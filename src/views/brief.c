@@ -134,7 +134,7 @@ static void put_text(FILE *out, const struct brief *b, size_t shown)
             fprintf(out, " (%.*s)", (int)b->flags[i].bytes, b->flags[i].text);
     }
     fputs(b->flag_count ? "\n" : "", out);
-    if (f->count)
+    if (f->count && !m->is_part)
         fprintf(out, "numbers behind a finding: %s\n", FV_COMMAND("fvmpi", "explain", "ID", m->directory));
 }
 

@@ -185,7 +185,6 @@ def parts(trace, directory):
     equal('slices', ranks.slices()[ranks.threads()[0]], trace.slices()[trace.threads()[1]])
     for options in (['--from', '2', '--to', '1'], ['--from', 'x'], ['--to', '-1']):
         harness.run([harness.FVMPI, 'report', directory, '--perfetto', '-', *options]).ended(2)
-    harness.run([harness.FVMPI, 'report', directory, '--from', '1']).ended(2)
 
 
 def of_a_run(tap, mpi):

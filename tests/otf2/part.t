@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A part of a run: fvmpi report --from S --to S. Cut in two anywhere, the parts have together what the whole has: the
+time of each function, of MPI, of the program and for files, what was sent and computed, to the nanosecond. A call that the
+cut goes through is in both."""
+import json
+import os
+import random
+import re
+import sys
+import tarfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(HERE + '/../harness')
+import harness
+from report import check, close, equal
+
+FVUNIFY = os.path.join(harness.BUILD, 'fvunify')
+NS = 1e-9
+FUZZ = 1e-12  # of sums of seconds
+
+
+def report_of(path, *options):
+    return harness.valid(harness.run([harness.FVMPI, 'report', path, '--json', '-', *options]).ended(0).out)
+
+
+def sums(data):
+    """Seconds and calls; of MPI also bytes."""
+    found = {}
+
+    def add(kind, name, *values):
+        found[kind, name] = [a + b for a, b in zip(found.get((kind, name), [0] * 3), values)]
+
+    for f in data['mpi_functions'] or ():
+        add('mpi', f['function'], f['time']['sum_s'], f['count'], f['bytes_sent'])
+    for f in data['instrumented'] or ():
+        add('function', f['function'], f['time_s'], f['calls'], 0)
+    for f in data['io'] or ():
+        add('file', f['function'], f['time_s'] + f['in_mpi_s'], f['calls'], 0)
+    return found
+
+
+def compared(path, at_s, whole):
+    parts = [report_of(path, '--to', '%.9f' % at_s), report_of(path, '--from', '%.9f' % at_s)]
+    before, after, of_all = sums(parts[0]), sums(parts[1]), sums(whole)
+    calls = 0
+
+    equal('functions', set(before) | set(after), set(of_all))
+    for key, (seconds, count, sent) in of_all.items():
+        a, b = before.get(key, [0] * 3), after.get(key, [0] * 3)
+        # each call that is cut has both its halves rounded to ns
+        close('seconds of {}'.format(key), a[0] + b[0], seconds, NS * (1 + count) + FUZZ)
+        check(a[1] + b[1] >= count, '{} calls of {}, wanted {} at least', a[1] + b[1], key, count)
+        equal('bytes of {}'.format(key), a[2] + b[2], sent)
+        calls += count
+    for name in ('compute_s', 'mpi_s'):
+        close(
+            name,
+            sum(part['run']['rank_time'][name] for part in parts),
+            whole['run']['rank_time'][name],
+            NS * (1 + calls) + FUZZ,
+        )
+    equal('command', [' from ' in part['run']['command'] for part in parts], [True, True])
+    for part in parts:
+        kinds = [p['text'] for p in part['problems'] if 'it is left out' in p['text']]
+        equal('analysis', kinds, [])
+    return parts
+
+
+def foreign(tap):
+    place = harness.scratch('archives')
+    with open(os.path.join(HERE, 'foreign.json')) as f:
+        figures = json.load(f)
+    with tarfile.open(os.path.join(HERE, 'foreign.tar.xz')) as tar:
+        tar.extractall(place)
+    choose = random.Random(4711)
+    for name in sorted(figures):
+        with tap.test('{}: two parts have what the whole has'.format(name)):
+            anchor = os.path.join(place, figures[name]['anchor'])
+            whole = report_of(anchor)
+            compared(anchor, whole['run']['elapsed_s'] * choose.uniform(0.1, 0.9), whole)
+    return os.path.join(place, figures['scorep-late']['anchor'])
+
+
+def refused(tap, anchor):
+    fvunify = lambda *options: harness.run([FVUNIFY, *options]).ended(2).err  # noqa: E731
+    refuse = lambda status, *options: (  # noqa: E731
+        harness.run([harness.FVMPI, 'report', anchor, *options]).ended(status).err
+    )
+    with tap.test('a part that is none: one line'):
+        err = refuse(1, '--from', '1e6')
+        check(
+            re.fullmatch(r'fvmpi: \S+: its trace ends after [\d.]+ s, before the part that is asked for\n', err),
+            '{}',
+            err,
+        )
+        check('later than --from' in refuse(2, '--from', '2', '--to', '1'), 'no order')
+        check('seconds from' in refuse(2, '--from', 'x'), 'not a number')
+        check('takes -o DIR' in fvunify(anchor, '--from', '0.1'), 'fvunify: where to')
+        check('for an archive' in fvunify(os.path.dirname(anchor), '--from', '0.1'), 'fvunify: an experiment')
+    with tap.test('nothing of it is left'):
+        left = [name for name in os.listdir(os.path.dirname(anchor)) if 'part' in name]
+        equal('files', left, [])
+
+
+def own(tap, mpi):
+    with tap.test('{}: of rank files, as of their archive'.format(mpi)):
+        run = mpi.profile(mpi.build('waitpaths.c'), 4, ['paths'], ['--trace', '--sample=off', '-q']).ended(0)
+        directory = run.directory
+        harness.run([FVUNIFY, '-q', directory]).ended(0)
+        whole = report_of(os.path.join(directory, 'traces.otf2'))
+        at_s = whole['run']['elapsed_s'] / 2
+        parts = compared(directory, at_s, whole)
+        equal('command', parts[1]['run']['command'], '{}, from {:g} s'.format(directory, float('%.9f' % at_s)))
+        text = harness.run([harness.FVMPI, 'report', directory, '--from', '%.9f' % at_s]).ended(0).out
+        check('.fvmpi-part' not in text, 'names a directory that is gone: {}', text)
+        equal('left', [name for name in os.listdir(directory) if 'part' in name], [])
+
+
+def main():
+    tap = harness.Tap()
+    if not os.path.exists(FVUNIFY + '-serial'):
+        with tap.test('parts of runs'):
+            raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')
+        tap.done()
+    refused(tap, foreign(tap))
+    for mpi in harness.an_mpi(tap):
+        own(tap, mpi)
+    tap.done()
+
+
+main()
