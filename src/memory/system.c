@@ -12,6 +12,15 @@
 
 static uintptr_t heap_begin;
 
+/* The program break, as glibc keeps it. Libraries of networks put a function of theirs in front of sbrk(), which takes a
+ * lock: that would be recorded as the program's. */
+extern void *__curbrk __attribute__((weak));
+
+static uintptr_t program_break(void)
+{
+    return &__curbrk ? (uintptr_t)__curbrk : (uintptr_t)sbrk(0);
+}
+
 /* Field 47 of proc_pid_stat(5), start_brk; the name, the second one, may have blanks. */
 void fv_memory_heap_find(void)
 {
@@ -22,7 +31,7 @@ void fv_memory_heap_find(void)
         at = strchr(at + 1, ' ');
     heap_begin = at ? strtoull(at + 1, NULL, 10) : 0;
     if (heap_begin <= 1) /* it is not for us to know: from now on */
-        heap_begin = (uintptr_t)sbrk(0);
+        heap_begin = program_break();
 }
 
 static uint64_t not_negative(int64_t value)
@@ -32,7 +41,7 @@ static uint64_t not_negative(int64_t value)
 
 void fv_memory_state_read(struct fv_memory_state *out, int64_t live)
 {
-    const uintptr_t brk = (uintptr_t)sbrk(0);
+    const uintptr_t brk = program_break();
 
     *out = (struct fv_memory_state){ live, brk > heap_begin ? brk - heap_begin : 0,
                                      not_negative(__atomic_load_n(&fvmpi_memory_v1.chunks, __ATOMIC_RELAXED)),

@@ -357,6 +357,19 @@ def killed(tap):
         equal('held', len(held), 1)
 
 
+def own_locks(tap, mpi):
+    """What fvmpi asks of the C library for itself is no lock of the program's, and MPI_Init has its time."""
+    with tap.test('{}: a lock in front of sbrk()'.format(mpi)):
+        program = threads.build('own_sbrk.c', '-rdynamic', '-ldl', compiler=mpi.cc, output='own_sbrk.' + str(mpi))
+        run = mpi.profile(program, 1, options=['-q', '--memory'] + OPTIONS).ended(0)
+        found = Archive(run.directory).of('THREAD_ACQUIRE_LOCK', 'ENTER', 'LEAVE')
+        main_thread = [e for e in found if e.location == found[0].location]
+        begin, end = [next(i for i, e in enumerate(main_thread) if e.kind == k) for k in ('ENTER', 'LEAVE')]
+        check('MPI_Init' in main_thread[begin].region, '{}', main_thread[begin])
+        check(main_thread[end].time - main_thread[begin].time > 1000, '{} to {}', main_thread[begin], main_thread[end])
+        equal('acquired before', [e for e in main_thread[:end] if e.kind == 'THREAD_ACQUIRE_LOCK'], [])
+
+
 def main():
     tap = harness.Tap()
     if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')) or not shutil.which('otf2-print'):
@@ -384,6 +397,7 @@ def main():
     for count, mpi in enumerate(harness.an_mpi(tap)):
         if not count:
             omp_mpi(tap, mpi)
+        own_locks(tap, mpi)
         program = threads.build('known.c', '-DWITH_MPI', compiler=mpi.cc, output='known.' + str(mpi))
         one = known(tap, str(mpi), lambda: mpi.profile(program, 2, options=['-q'] + OPTIONS))
         with tap.test('{}: the same archive by two processes'.format(mpi)):
