@@ -12,8 +12,8 @@
 
 static uintptr_t heap_begin;
 
-/* The program break, as glibc keeps it. Libraries of networks put a function of theirs in front of sbrk(), which takes a
- * lock: that would be recorded as the program's. */
+/* The program break, as glibc keeps it. Libraries of networks put a function of theirs in front of sbrk(), which takes
+ * a lock: that would be recorded as the program's. */
 extern void *__curbrk __attribute__((weak));
 
 static uintptr_t program_break(void)

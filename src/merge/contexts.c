@@ -28,6 +28,30 @@ static uint32_t find_context(struct fv_contexts *c, uint32_t parent, uint32_t fu
     return i;
 }
 
+/* By modules: code of the program, and not of a library. */
+static bool *find_own(const struct fv_defs *d)
+{
+    const struct fv_call_tree *tree = &d->tree;
+    bool *own = fv_xcalloc(tree->module_count + 1, sizeof(*own));
+    const char *before = NULL;
+
+    for (size_t i = 0; i < d->rank_count; i++) {
+        if (before && !strcmp(before, d->ranks[i].program))
+            continue;
+        before = d->ranks[i].program;
+        for (size_t k = FV_MODEL_FIRST_MODULE; k < tree->module_count; k++)
+            own[k] = own[k] || fv_module_is_of_program(&tree->modules[k], before) ||
+                     (fv_module_is_code(&tree->modules[k]) && fv_module_is_code_of_program(&tree->modules[k]));
+    }
+    return own;
+}
+
+/* Those of distributions are below /usr, or have no known place: "./malloc/malloc.c". */
+static bool is_own_file(const char *file)
+{
+    return file && *file == '/' && strncmp(file, "/usr/", 5) != 0;
+}
+
 static bool is_of_fvmpi(const struct fv_defs *d, const struct fv_frame *f)
 {
     return f->module >= FV_MODEL_FIRST_MODULE && fv_module_is_fvmpi(&d->tree.modules[f->module]);
@@ -35,7 +59,8 @@ static bool is_of_fvmpi(const struct fv_defs *d, const struct fv_frame *f)
 
 /* Without fvmpi's own frames, in which samples may be, unless there are no others. Samples are of functions, wherever
  * in them they were. */
-static uint32_t context_of(struct fv_contexts *c, const struct fv_defs *d, const struct fv_path *path, bool is_sample)
+static uint32_t context_of(struct fv_contexts *c, const struct fv_defs *d, const struct fv_path *path, bool is_sample,
+                           const bool *own)
 {
     uint32_t context = FV_NONE;
     char label[512];
@@ -50,6 +75,7 @@ static uint32_t context_of(struct fv_contexts *c, const struct fv_defs *d, const
         uint32_t function = find_function(c, name, f->file);
 
         context = find_context(c, context, function, f->line);
+        c->items[context].is_own = c->items[context].is_own || (own ? own[f->module] : is_own_file(f->file));
     }
     return context;
 }
@@ -68,9 +94,10 @@ static uint32_t function_at(struct fv_contexts *c, uint32_t number)
     return find_function(c, fv_frame_label(&frame, &c->symbols, label, sizeof(label)), frame.file);
 }
 
-void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_up, bool samples)
+void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_up, bool samples, bool of_archive)
 {
     const uint32_t wanted = FV_DEF_CALLS | (samples ? FV_DEF_SAMPLE : 0);
+    bool *own = of_archive ? NULL : find_own(d);
     struct fv_path path = { 0 };
 
     *c = (struct fv_contexts){ .node_count = d->tree.node_count };
@@ -85,9 +112,10 @@ void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_
         if (!(d->tree.nodes[i].flags & wanted))
             continue;
         fv_path_of(&path, &c->symbols, i);
-        c->of_node[i] = context_of(c, d, &path, !(d->tree.nodes[i].flags & FV_DEF_CALLS));
+        c->of_node[i] = context_of(c, d, &path, !(d->tree.nodes[i].flags & FV_DEF_CALLS), own);
     }
     fv_path_release(&path);
+    free(own);
 }
 
 void fv_contexts_release(struct fv_contexts *c)

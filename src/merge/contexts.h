@@ -16,6 +16,7 @@ struct fv_calling_context {
     uint32_t function;
     uint32_t line;
     const char *file; /* of the call; NULL: not known */
+    bool is_own;      /* code of the program, not of a library */
 };
 
 struct fv_contexts {
@@ -32,9 +33,12 @@ struct fv_contexts {
     struct fv_problems problems; /* ... and notes on modules that could not be looked at */
 };
 
-/* Without `look_up`, frames are module+offset. Samples have call paths only if it is said. The definitions must stay as
+/* of_archive: its functions have no modules; whose source files are known, and no
+ * distribution's, are the program's own.
+ * Without `look_up`, frames are module+offset. Samples have call paths only if it is said. The definitions must stay as
  * they are. */
-void fv_contexts_init(struct fv_contexts *contexts, const struct fv_defs *defs, bool look_up, bool samples);
+void fv_contexts_init(struct fv_contexts *contexts, const struct fv_defs *defs, bool look_up, bool samples,
+                      bool of_archive);
 void fv_contexts_release(struct fv_contexts *contexts);
 
 #endif

@@ -225,7 +225,7 @@ bool fv_merge_unify(struct fv_merge *m, bool symbols, enum fv_merge_samples samp
     if (!t->rank) {
         fv_defs_release(&m->defs);
         fv_defs_sort(&m->defs, &all);
-        fv_contexts_init(&m->contexts, &m->defs, symbols, samples != FV_SAMPLES_NONE);
+        fv_contexts_init(&m->contexts, &m->defs, symbols, samples != FV_SAMPLES_NONE, m->source_context != NULL);
     }
     fv_defs_release(&all);
     good = share(m, samples) && good;

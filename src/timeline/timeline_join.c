@@ -11,6 +11,17 @@
 
 /* ---- what all need ---- */
 
+/* Of a call path: where the program's own code is innermost, which calls what a library does; itself, if it has
+ * none. */
+static uint32_t own_context(const struct fv_contexts *c, uint32_t context)
+{
+    uint32_t own = context;
+
+    while (own != FV_NONE && !c->items[own].is_own)
+        own = c->items[own].parent;
+    return own != FV_NONE ? own : context;
+}
+
 void fv_timeline_share(struct fv_timeline_writer *w)
 {
     const struct fv_transport *t = w->merge->transport;
@@ -21,6 +32,8 @@ void fv_timeline_share(struct fv_timeline_writer *w)
         fv_bytes_put(&classes, &w->regions[i].class, sizeof(uint32_t));
     for (size_t i = 0; !t->rank && i < c->count; i++)
         fv_bytes_put(&functions, &c->items[i].function, sizeof(uint32_t));
+    for (size_t i = 0; !t->rank && i < c->count; i++)
+        fv_bytes_put(&functions, &c->items[own_context(c, (uint32_t)i)].function, sizeof(uint32_t));
     fv_transport_share(t, &classes);
     fv_transport_share(t, &functions);
     if (t->rank) {
@@ -30,7 +43,7 @@ void fv_timeline_share(struct fv_timeline_writer *w)
         for (size_t i = 0; i < w->region_count; i++)
             memcpy(&w->regions[i].class, classes.data + i * sizeof(uint32_t), sizeof(uint32_t));
     }
-    w->context_count = functions.count / sizeof(uint32_t);
+    w->context_count = functions.count / sizeof(uint32_t) / 2;
     w->function_of_context = (uint32_t *)(void *)functions.data;
     free(classes.data);
 }

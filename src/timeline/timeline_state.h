@@ -57,7 +57,7 @@ struct fv_timeline_open {
     uint64_t begin_ns;
     uint32_t region, context;
     uint32_t comm, instance; /* of the collective operation that it is, the first one; FV_TIMELINE_NONE */
-    bool is_section;         /* that the program marks */
+    bool is_open;            /* samples say what is done in it */
 };
 
 struct fv_timeline_values { /* a series as it grows */
@@ -116,7 +116,8 @@ struct fv_timeline_writer {
     struct fv_timeline_chunk *chunks;
     size_t chunk_count, chunk_room;
     struct fv_bytes strings;
-    uint32_t *function_of_context; /* of the program */
+    uint32_t *function_of_context; /* of the program; then, of each, the innermost in the program's own code */
+    uint32_t parallel;             /* region: a thread takes part in a parallel one; FV_TIMELINE_NONE: there is none */
     size_t context_count;
     struct fv_timeline_thread *threads; /* of the rank at hand, by slot */
     size_t thread_room;
@@ -183,6 +184,7 @@ struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, fv_
 void fv_timeline_add_number(struct fv_bytes *column, uint64_t value);
 void fv_timeline_put_chunk(struct fv_timeline_writer *w, fv_timeline_putter *put, struct fv_timeline_thread *t,
                            unsigned length);
+bool fv_timeline_has_teams(const struct fv_timeline_writer *w); /* then the last region is that of these */
 uint32_t fv_timeline_string(struct fv_timeline_writer *w, const char *text);
 void fv_timeline_make_tables(struct fv_timeline_writer *w);
 void fv_timeline_write_tables(struct fv_timeline_writer *w);

@@ -158,12 +158,24 @@ static uint32_t class_of_name(const char *name)
     return strstr(name, "barrier") || strstr(name, "critical") ? FV_TIMELINE_THREADS : FV_TIMELINE_OPENMP;
 }
 
+/* In rank files teams have no regions. */
+bool fv_timeline_has_teams(const struct fv_timeline_writer *w)
+{
+    const struct fv_defs *d = &w->merge->defs;
+
+    for (size_t i = 0; i < d->rank_count && !w->merge->source_context; i++)
+        if (d->ranks[i].omp_objects)
+            return true;
+    return false;
+}
+
 static void make_regions(struct fv_timeline_writer *w)
 {
     const struct fv_defs *d = &w->merge->defs;
     const struct fv_contexts *c = &w->merge->contexts;
 
     w->region_count = d->function_count + c->function_count;
+    w->region_count += fv_timeline_has_teams(w);
     w->regions = fv_xcalloc(w->region_count + 1, sizeof(*w->regions));
     for (uint32_t i = 0; i < d->function_count; i++)
         w->regions[i] =
@@ -173,6 +185,9 @@ static void make_regions(struct fv_timeline_writer *w)
             (struct fv_timeline_region){ .name = fv_timeline_string(w, c->functions[i].name),
                                          .file = fv_timeline_string(w, c->functions[i].file),
                                          .class = class_of_name(c->functions[i].name) };
+    if (fv_timeline_has_teams(w))
+        w->regions[w->region_count - 1] =
+            (struct fv_timeline_region){ .name = fv_timeline_string(w, "omp parallel"), .class = FV_TIMELINE_OPENMP };
 }
 
 void fv_timeline_make_tables(struct fv_timeline_writer *w)

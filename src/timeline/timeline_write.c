@@ -67,13 +67,13 @@ static void spend(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
 }
 
 static void enter(struct fv_timeline_writer *w, struct fv_timeline_thread *t, uint64_t now, uint32_t region,
-                  uint32_t node, bool is_section)
+                  uint32_t node, bool is_open)
 {
     end_sampled(w, t);
     spend(w, t, now);
     FV_GROW(t->open, t->room, t->depth + 1);
     t->open[t->depth++] = (struct fv_timeline_open){
-        now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE, FV_TIMELINE_NONE, 0, is_section
+        now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE, FV_TIMELINE_NONE, 0, is_open
     };
 }
 
@@ -120,16 +120,21 @@ static uint32_t function_at(const struct fv_timeline_writer *w, uint32_t node)
 }
 
 /* Outside of all regions, and in a section alone, a sample says where the time since the one before, or the last
- * region, went: what was CPU time of it is not told from what was not. */
+ * region, went: as much of it as the thread had of a processor, right before the sample. */
 static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
 {
-    uint32_t region = function_at(w, r->context), context = w->merge->context_of_node[r->context];
-    const uint64_t begin = t->since_ns;
+    const uint32_t context = w->merge->context_of_node[r->context];
+    const uint32_t region = context < w->context_count ? (uint32_t)w->merge->defs.function_count +
+                                                             w->function_of_context[w->context_count + context]
+                                                       : function_at(w, r->context);
+    const uint64_t least = r->sent < r->time_ns ? r->time_ns - r->sent : 0;
+    const uint64_t begin = t->since_ns > least ? t->since_ns : least;
 
     w->rows[t->row].samples++;
     w->header.samples++;
-    if ((t->depth && !t->open[t->depth - 1].is_section) || region == FV_TIMELINE_NONE || begin >= r->time_ns)
+    if ((t->depth && !t->open[t->depth - 1].is_open) || region == FV_TIMELINE_NONE || begin >= r->time_ns)
         return;
+    spend(w, t, begin);
     fv_timeline_add_piece(w, &t->bins, &(struct fv_timeline_piece){ begin, r->time_ns, region });
     if (t->sampled.ns && t->sampled.region == region && t->sampled.context == context &&
         t->sampled.begin_ns + t->sampled.ns == begin) {
@@ -156,6 +161,17 @@ static void take_part(struct fv_timeline_thread *t, const struct fv_record *r)
         return;
     o->comm = r->ref;
     o->instance = r->aux;
+}
+
+/* Ends come in the order of begins: a region around others that is left takes them along. */
+static void team(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
+{
+    if (w->parallel == FV_TIMELINE_NONE)
+        return;
+    if (r->kind == FV_REC_TEAM_BEGIN)
+        enter(w, t, r->time_ns, w->parallel, 0, true);
+    else if (t->depth && t->open[t->depth - 1].region == w->parallel)
+        leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE);
 }
 
 /* ---- records ---- */
@@ -187,6 +203,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
     case FV_REC_WORK_LEAVE:
     case FV_REC_SECTION_LEAVE:
     case FV_REC_INSTANCE_END: leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE); break;
+    case FV_REC_TEAM_BEGIN:
+    case FV_REC_TEAM_END: team(w, t, r); break;
     case FV_REC_SAMPLE: sample(w, t, r); break;
     case FV_REC_COLL_END:
     case FV_REC_ICOLL_END: take_part(t, r); break;
@@ -274,6 +292,7 @@ struct fv_timeline_writer *fv_timeline_create(const char *path, const struct fv_
     fv_groups_init(&w->groups, &merge->defs);
     fv_timeline_make_tables(w);
     fv_timeline_share(w);
+    w->parallel = fv_timeline_has_teams(w) ? (uint32_t)w->region_count - 1 : FV_TIMELINE_NONE;
     fv_timeline_put(w, &w->header, sizeof(w->header));
     return w;
 }

@@ -109,7 +109,7 @@ static void use(const struct fv_defs *part)
     fv_defs_sort(&sorted, &all);
     fv_defs_find(&sorted, part, &map);
     fv_def_map_release(&map);
-    fv_contexts_init(&contexts, &sorted, false, true);
+    fv_contexts_init(&contexts, &sorted, false, true, false);
     fv_contexts_release(&contexts);
     fv_clocks_init(&clocks, &sorted);
     fv_clocks_release(&clocks);
