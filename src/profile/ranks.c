@@ -235,6 +235,7 @@ static uint64_t last_sign(const struct fv_build_file *f, uint64_t life)
         { FV_CHUNK_FUNCTION_CALLS,
           { offsetof(struct fv_function_calls, opened), offsetof(struct fv_function_calls, last) },
           2 },
+        { FV_CHUNK_LOOKS, { offsetof(struct fv_look, ticks) }, 1 },
     };
     uint64_t ticks;
 

@@ -3,6 +3,7 @@
  *                                          where dead          the last one kills itself
  *                                          where signal        the signal that fvmpi took is the program's, and one is
  *                                                              blocked
+ *                                          where healthy       none hangs: rank 0 waits for rank 1 in each iteration
  *
  * all: rank 2 reads from a FIFO that nobody writes to, 3 loops, 4 has two threads that wait for each other's mutex, 5
  * stops itself, 6 waits in poll(), 7 for a message that nobody sends. */
@@ -156,6 +157,16 @@ __attribute__((noinline)) static void take_signals(void)
     sum += 2;
 }
 
+/* Rank 1 has 30 times as much to do. */
+__attribute__((noinline)) static void iterate(void)
+{
+    for (;;) {
+        for (int i = rank ? 30000 : 1000; i > 0; i--)
+            smooth();
+        norm();
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -168,6 +179,8 @@ int main(int argc, char **argv)
         order();
     else if (!strcmp(argv[1], "signal"))
         take_signals();
+    else if (!strcmp(argv[1], "healthy"))
+        iterate();
     else if (rank == size - 1)
         raise(SIGKILL);
     else

@@ -157,6 +157,24 @@ def mismatch(tap, mpi):
             check(re.search(r'^  rank 0: MPI_Bcast <- order\(\) at where.c', text, re.M), '{}', text[:3000])
 
 
+def calls_in(job):
+    report = harness.profile_of(job.directory)
+    return sum(f['count'] for f in report['mpi_functions'])
+
+
+def healthy(tap, mpi):
+    """Killed long after somebody looked at it."""
+    with tap.test('{}: a run that goes on after a look, and is killed: no hang'.format(mpi)):
+        with Job(mpi, 2, ['healthy']) as job:
+            job.until(lambda a: a and a['looks'] and all(t['answer_count'] for r in (0, 1) for t in threads(a, r)[:1]))
+            before = calls_in(job)
+            wait_until(lambda: calls_in(job) > before + 20, what='20 calls', pause=0.2, limit=60)
+            job.kill()
+            report = harness.profile_of(job.directory)
+            check(report['looks'], 'no looks')
+            equal('findings', [f['text'] for f in report['findings'] if f['name'] == 'hang'], [])
+
+
 def looks_in(job):
     run = harness.run([harness.FVMPI, 'report', job.directory, '--json', '-', '--no-symbols'])
     looks = json.loads(run.out)['looks'] if run.rc == 0 else None
@@ -264,7 +282,7 @@ def main():
     tap = harness.Tap()
     wrong_use(tap)
     for mpi in harness.an_mpi(tap):
-        for test in (tree, mismatch, elsewhere, signals, same_results):
+        for test in (tree, mismatch, healthy, elsewhere, signals, same_results):
             test(tap, mpi)
     for mpi in harness.mpis(tap, quiet=True):
         dead(tap, mpi)

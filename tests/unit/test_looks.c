@@ -71,7 +71,7 @@ static void answer(int rank, uint32_t tid, unsigned look, uint32_t path, const s
     struct fv_look l = more ? *more : (struct fv_look){ .system_call = FV_LOOK_NO_CALL };
 
     l.look = REQUEST + look;
-    l.ticks = file[rank].header.begin_ticks + 1000 + look;
+    l.ticks = l.ticks ? l.ticks : file[rank].header.begin_ticks + 1000 + look;
     l.tid = tid;
     l.thread = FV_NO_THREAD;
     l.path = path;
@@ -191,6 +191,78 @@ static void what_was_seen_from_outside(void **state)
                  "not interrupted: its system call would fail (ppoll is not begun anew after a signal)");
 }
 
+/* ---- is it a hang? ---- */
+
+#define MS UINT64_C(1000000)
+
+/* The main thread's call, begun then; or its last one has ended then. */
+static struct fv_thread_record *main_thread(int rank)
+{
+    for (size_t i = 0; i < file[rank].stream_count; i++)
+        if (file[rank].streams[i].type == FV_CHUNK_THREADS)
+            return (void *)file[rank].streams[i].data;
+    return NULL;
+}
+
+static void receives(int rank, uint64_t since_ms)
+{
+    main_thread(rank)->in_call = (struct fv_in_call){
+        .begin = file[rank].header.begin_ticks + since_ms * MS, .function = 3, .comm = 1, .peer = !rank, .tag = 42
+    };
+}
+
+static void computes(int rank, uint64_t since_ms)
+{
+    main_thread(rank)->last = file[rank].header.begin_ticks + since_ms * MS;
+    main_thread(rank)->in_call.function = 3;
+}
+
+/* Killed, after looks at both at that time. */
+static const struct fv_finding *judge_hang(uint64_t looked_ms)
+{
+    const struct fv_look at = { .system_call = FV_LOOK_NO_CALL,
+                                .ticks = file[0].header.begin_ticks + looked_ms * MS };
+    struct fv_comm_record *comm;
+
+    for (int i = 0; i < 2; i++) {
+        answer(i, 100, 0, paths[1 + i], &at);
+        fvr_comm(&file[i], 1, FV_COMM_WORLD, i, 2);
+        comm = (void *)file[i].streams[file[i].stream_count - 1].data;
+        comm->handle = 1;
+    }
+    judge(NULL);
+    return fv_findings_named(profile->findings, "hang");
+}
+
+static void who_waits_since_before_the_look_hangs(void **state)
+{
+    (void)state;
+    begin();
+    receives(0, 100);
+    computes(1, 50);
+    const struct fv_finding *f = judge_hang(2000);
+    assert_non_null(f);
+    assert_int_equal(f->rank, 1);
+}
+
+static void calls_begun_since_the_look_are_progress(void **state)
+{
+    (void)state;
+    begin();
+    receives(0, 3000);
+    computes(1, 2900);
+    assert_null(judge_hang(2000));
+}
+
+static void so_are_those_of_the_rank_that_is_waited_for(void **state)
+{
+    (void)state;
+    begin();
+    receives(0, 100);
+    computes(1, 2900);
+    assert_null(judge_hang(2000));
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -220,6 +292,9 @@ int main(void)
         TEST(the_newest_request_counts),
         TEST(each_waits_for_the_others_mutex),
         TEST(what_was_seen_from_outside),
+        TEST(who_waits_since_before_the_look_hangs),
+        TEST(calls_begun_since_the_look_are_progress),
+        TEST(so_are_those_of_the_rank_that_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

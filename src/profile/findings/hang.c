@@ -9,24 +9,41 @@
 #include <math.h>
 #include <string.h>
 
-/* A snapshot of ranks that were killed a moment after their last calls says nothing. */
-static bool is_sure(const struct fv_model *m)
+/* None of its threads began or ended a call in the last second. Who makes calls goes on, also one that polls: that it
+ * does so for good is not known. */
+static bool stands(const struct fv_model *m, uint32_t rank)
 {
-    const struct fv_hang *h = fv_model_hang(m);
+    const struct fv_rank *r = &m->ranks[rank];
 
-    return h && (h->mismatch_count || (h->cycle_count && h->cycles[0].lasting) ||
-                 ((h->cycle_count || h->cause_count) && (h->lasting || fv_model_looks(m)->request)));
+    for (uint32_t i = 0; i < r->threads; i++) {
+        const struct fv_in_call_view *in = &m->threads[r->first_thread + i].in_call;
+
+        if (in->function != FV_NONE && in->seconds < FV_HANG_LASTING_S)
+            return false;
+    }
+    return true;
 }
 
 /* Calls that can complete are no reason to hang. */
-static uint32_t culprit(const struct fv_hang *h)
+static uint32_t cause_of(const struct fv_model *m, const struct fv_hang_cause *cause)
+{
+    if (cause->state == FV_HANG_MATCHED || cause->state == FV_HANG_RECENT)
+        return FV_NONE;
+    for (uint32_t i = 0; i < cause->count; i++)
+        if (cause->state == FV_HANG_ENDED || stands(m, cause->ranks[i]))
+            return cause->ranks[i];
+    return FV_NONE;
+}
+
+/* Ranks that were killed a moment after their last calls may have gone on well; so may those that somebody looked at,
+ * and that have made calls since. FV_NONE: it is not sure that the run hangs. */
+static uint32_t culprit(const struct fv_model *m, const struct fv_hang *h)
 {
     if (h->mismatch_count)
         return h->mismatches[0].b;
     if (h->cycle_count)
-        return h->cycles[0].length ? h->cycles[0].order[0] : FV_NONE;
-    return h->causes[0].state == FV_HANG_MATCHED || h->causes[0].state == FV_HANG_RECENT ? FV_NONE
-                                                                                         : h->causes[0].ranks[0];
+        return h->cycles[0].lasting && h->cycles[0].length ? h->cycles[0].order[0] : FV_NONE;
+    return h->cause_count && h->lasting ? cause_of(m, &h->causes[0]) : FV_NONE;
 }
 
 /* Of a rank's main thread; FV_NONE: nobody looked at it. */
@@ -86,9 +103,7 @@ FV_FINDING(hang)
     const struct fv_model *m = v->model;
     char text[3000] = "", headline[1500], *at;
 
-    if (!is_sure(m))
-        return;
-    uint32_t rank = culprit(fv_model_hang(m));
+    uint32_t rank = fv_model_hang(m) ? culprit(m, fv_model_hang(m)) : FV_NONE;
     if (rank == FV_NONE || m->ranks[rank].signal.number) /* who crashed, and where, is in the first lines */
         return;
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
