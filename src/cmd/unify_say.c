@@ -282,8 +282,10 @@ static void say_rings(const struct fv_unify *r, const char *where)
     fv_log("%s: --trace-keep has kept the last %.6f s of all ranks, from %.6f s on%s", where,
            (double)(length - (int64_t)kept->from_ns) / 1e9, (double)kept->from_ns / 1e9,
            r->analysed ? "; only these are analysed" : "");
-    if (r->stats.left_out)
-        fv_log("%s: %s left out: the other end is not kept", where, are(r->stats.left_out, "send or receive", "", n));
+    if (r->stats.left_out == 1)
+        fv_log("%s: 1 send or receive is left out: the other end is not kept", where);
+    else if (r->stats.left_out)
+        fv_log("%s: %s left out: the other end is not kept", where, are(r->stats.left_out, "sends or receive", "", n));
 }
 
 static bool any_has_mpi(const struct fv_defs *d)

@@ -83,6 +83,16 @@ static size_t without_marks(struct fv_code_line *lines, size_t count)
     return left;
 }
 
+/* A signal handler returns to code that the C library has for that, and that has no name of its own:
+ * "mov $SYS_rt_sigreturn, %rax; syscall". */
+static bool is_signal_return(const struct fv_elf *object, uint64_t offset)
+{
+    static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
+    const uint8_t *data = fv_elf_code(object, offset, sizeof(code));
+
+    return data && !memcmp(data, code, sizeof(code));
+}
+
 static void add_frames(struct look_up *l, uint32_t module, uint64_t offset, struct fv_symbol *item)
 {
     struct fv_code_line lines[INLINED_MAX];
@@ -92,6 +102,11 @@ static void add_frames(struct look_up *l, uint32_t module, uint64_t offset, stru
     const struct fv_elf_symbol *symbol = fv_elf_find(&l->files.debug, address);
     struct fv_frame frame = { .module = module, .offset = offset };
 
+    if (is_signal_return(&l->files.object, offset)) {
+        frame.function = "(signal handler)";
+        add_frame(l->symbols, &frame);
+        return;
+    }
     if (!symbol)
         symbol = fv_elf_find(&l->files.object, address);
     for (size_t i = 0; i + 1 < count; i++) {
