@@ -124,12 +124,20 @@ const struct fv_finding_def fv_finding_defs[] = {
 const size_t fv_finding_def_count = sizeof(fv_finding_defs) / sizeof(*fv_finding_defs);
 _Static_assert(sizeof(fv_finding_defs) / sizeof(*fv_finding_defs) <= FV_FINDING_DEFS_MOST, "no room for their names");
 
+/* Of a run that hangs nothing else matters. */
+static bool is_hang(const struct fv_finding *f)
+{
+    return f->def->find == fv_find_hang;
+}
+
 /* Most seconds first; what has none stays in the order of the catalogue, as do equals. */
 static int by_lost(const void *a, const void *b)
 {
     const struct fv_finding *x = a, *y = b;
     double mine = isfinite(x->lost_s) ? x->lost_s : -1, other = isfinite(y->lost_s) ? y->lost_s : -1;
 
+    if (is_hang(x) != is_hang(y))
+        return is_hang(x) ? -1 : 1;
     if (mine != other)
         return mine > other ? -1 : 1;
     if (x->def != y->def)
@@ -156,7 +164,9 @@ static int place_of(const struct fv_finding *f)
 {
     if (f->by_machine)
         return 3;
-    return !isfinite(f->lost_s) ? 2 : !strcmp(f->def->name, "unexplained_waiting");
+    if (!isfinite(f->lost_s) && !is_hang(f))
+        return 2;
+    return !strcmp(f->def->name, "unexplained_waiting");
 }
 
 /* In each place in their order. */

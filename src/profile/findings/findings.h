@@ -57,8 +57,8 @@ struct fv_finding {
 
 struct fv_findings {
     struct fv_arena arena;
-    struct fv_finding *items; /* by lost_s, most first; then those without. Of a disturbed run waiting without a known
-                               * cause comes behind what has one, and what the machine did is last */
+    struct fv_finding *items; /* a hang; then by lost_s, most first; then those without. Of a disturbed run waiting
+                               * without a known cause comes behind what has one, and what the machine did is last */
     size_t count, room;
     const char **left; /* what could not be judged, and why: a clause each */
     size_t left_count, left_room;
