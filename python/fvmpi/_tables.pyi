@@ -2461,7 +2461,7 @@ class HangCyclesRow(KnownRow):
     lasting: bool
 
 class HangCausesRow(KnownRow):
-    hang_state: Literal['active', 'waits', 'matched', 'recent', 'untold', 'ended']
+    hang_state: Literal['active', 'waits', 'matched', 'recent', 'untold', 'ended', 'stopped', 'dead']
     rank_list: str
     waiting_count: int
     text: str
@@ -2474,7 +2474,7 @@ class HangMismatchesRow(KnownRow):
 
 class HangRanksRow(KnownRow):
     rank: int
-    hang_state: Literal['active', 'waits', 'matched', 'recent', 'untold', 'ended']
+    hang_state: Literal['active', 'waits', 'matched', 'recent', 'untold', 'ended', 'stopped', 'dead']
     list_id: Optional[int]
     cycle_id: Optional[int]
     stuck: bool

@@ -212,6 +212,7 @@ struct fv_rank {
     uint32_t cpus; /* that it may run on; 0 unknown */
     uint64_t cpu_mask[16];
     enum fv_rank_state state;
+    char stopped; /* of one that runs: 'T': by a signal, 't': by a debugger; 0: it is not */
     bool aborted;
     int exit_code;  /* argument of MPI_Abort */
     bool exit_seen; /* exit() was called, with: */

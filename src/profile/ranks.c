@@ -375,6 +375,15 @@ static void set_tool_time(struct fv_build *b, uint32_t rank)
         r->tool_s = fmin(r->tool_s, r->cpu_s);
 }
 
+static char stopped(const struct fv_rank *r)
+{
+    struct fv_process p;
+
+    return r->state == FV_RANK_RUNNING && fv_process_read((pid_t)r->pid, &p) && (p.state == 'T' || p.state == 't')
+               ? p.state
+               : '\0';
+}
+
 static enum fv_rank_state state_of(const struct fv_file_header *h)
 {
     switch (h->state) {
@@ -483,6 +492,7 @@ static void *begin_ranks(struct fv_build *b)
                                .state = state_of(h),
                                .memory_bytes = h->memory_bytes,
                                .thinned = 0 };
+        r->stopped = stopped(r);
         r->host = fv_arena_string(&m->arena, h->host);
         r->cpus = h->cpus;
         memcpy(r->cpu_mask, h->cpu_mask, sizeof(r->cpu_mask));

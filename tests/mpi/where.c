@@ -1,5 +1,8 @@
 /* Ranks that hang, each in its own way:   where all FIFO      of 8 ranks
  *                                          where order         ranks call different collectives
+ *                                          where lost          rank 1 waits for a message that nobody sends; and a
+ *                                                              thread of it is in a signal handler
+ *                                          where stopped       the last one stops itself
  *                                          where dead          the last one kills itself
  *                                          where signal        the signal that fvmpi took is the program's, and one is
  *                                                              blocked
@@ -140,6 +143,37 @@ static void on_signal(int number)
     sum += number;
 }
 
+static void on_user_signal(int number)
+{
+    int ends[2];
+    char byte;
+
+    if (!pipe(ends))
+        sum += (double)read(ends[0], &byte, 1);
+    sum += number;
+}
+
+static void *background(void *unused)
+{
+    raise(SIGUSR1);
+    sum += 1;
+    return unused;
+}
+
+__attribute__((noinline)) static void lost(void)
+{
+    pthread_t thread;
+
+    if (rank == 1) {
+        signal(SIGUSR1, on_user_signal);
+        pthread_create(&thread, NULL, background, NULL);
+        halo();
+    }
+    sum += 1;
+    norm();
+    sum += 2;
+}
+
 /* Rank 1 wants all signals for itself, rank 2 blocks them. */
 __attribute__((noinline)) static void take_signals(void)
 {
@@ -177,6 +211,12 @@ int main(int argc, char **argv)
         all(argv[2]);
     else if (!strcmp(argv[1], "order"))
         order();
+    else if (!strcmp(argv[1], "lost"))
+        lost();
+    else if (!strcmp(argv[1], "stopped") && rank == size - 1)
+        halt();
+    else if (!strcmp(argv[1], "stopped"))
+        norm();
     else if (!strcmp(argv[1], "signal"))
         take_signals();
     else if (!strcmp(argv[1], "healthy"))

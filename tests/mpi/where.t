@@ -157,6 +157,45 @@ def mismatch(tap, mpi):
             check(re.search(r'^  rank 0: MPI_Bcast <- order\(\) at where.c', text, re.M), '{}', text[:3000])
 
 
+def stopped(tap, mpi):
+    with tap.test('{}: a rank that is stopped is not only outside of MPI; the hang is the first finding'.format(mpi)):
+        with Job(mpi, 2, ['stopped']) as job:
+            job.until(lambda a: a and a['hang'] and a['hang']['lasting'] and threads(a, 1)[0]['how'] == 'stopped')
+            answer = job.answer()
+            [cause] = answer['hang']['causes']
+            equal('state', (cause['hang_state'], cause['rank_list']), ('stopped', [1]))
+            words = 'rank 0 waits for rank 1, which is stopped (SIGSTOP), outside of MPI, '
+            check(words in answer['hang']['text'], '{}', answer['hang']['text'])
+            hang = harness.profile_of(job.directory)['findings'][0]
+            equal('first finding', (hang['name'], hang['rank']), ('hang', 1))
+            check(words in hang['text'], '{}', hang['text'])
+            check('kill -CONT ' in hang['next'], '{}', hang['next'])
+
+
+def lost(tap, mpi):
+    with tap.test('{}: a lost message: its receiver holds all up'.format(mpi)):
+        with Job(mpi, 4, ['lost']) as job:
+            job.until(lambda a: a and a['hang'] and any(c['lasting'] for c in a['hang']['cycles']))
+            text = job.where('--all', '--width', '200').ended(0).out
+            places, tree = text[text.index('Where everybody is') :].split('The same as a tree')
+            receives, others = r'^ +rank 1: MPI_Recv <- halo\(\)', r'^ +3 ranks \(0, 2-3\): MPI_Allreduce <- norm\(\)'
+            at = [re.search(pattern, places, re.M) for pattern in (receives, others)]
+            check(all(at) and at[0].start() < at[1].start(), 'not in that order:\n{}', places)
+            at = [tree.find(branch) for branch in ('  rank 1: lost()', '  3 ranks (0, 2-3): lost()')]
+            check(-1 < at[0] < at[1], 'not in that order:\n{}', tree)
+            handled = r'read\(\) <- on_user_signal\(\) at where.c:\d+ <- (\S+) .*background\(\)'
+            handler = re.search(handled, places)
+            check(handler, 'no thread in background():\n{}', places)
+            if os.uname().machine == 'x86_64':
+                check('<- (signal handler) <-' in handler.group(0), '{}', handler.group(0))
+            helper = places.find(' of another thread')
+            check(helper < 0 or handler.start() < helper, "MPI's threads come first:\n{}", places)
+            [hang] = [f for f in harness.profile_of(job.directory)['findings'] if f['name'] == 'hang']
+            equal('whose fault', (hang['rank'], hang['function']), (1, 'halo'))
+            expected = 'Rank 1 in MPI_Recv waits to receive from rank 0 (tag 42, MPI_COMM_WORLD)'
+            check(expected in hang['text'], '{}', hang['text'])
+
+
 def calls_in(job):
     report = harness.profile_of(job.directory)
     return sum(f['count'] for f in report['mpi_functions'])
@@ -190,9 +229,11 @@ def dead(tap, mpi):
                     lambda a: a
                     and a['looks']
                     and [t['how'] for t in a['looks']['looked_threads'] if t['rank'] == 1] == ['dead']
+                    and a['hang']['lasting']
                 )
                 text = job.where('--width', '200').ended(0).out
                 check(re.search(r'^  rank 1: .*\n.*dead: it was killed', text, re.M), '{}', text)
+                check('waits for rank 1, which is dead: killed outside of MPI' in text, '{}', text)
                 check('MPI_Allreduce <- norm()' in text, '{}', text)
             else:
                 wait_until(lambda: job.process.poll() is not None, what='the end', limit=60)
@@ -282,7 +323,7 @@ def main():
     tap = harness.Tap()
     wrong_use(tap)
     for mpi in harness.an_mpi(tap):
-        for test in (tree, mismatch, healthy, elsewhere, signals, same_results):
+        for test in (tree, stopped, lost, mismatch, healthy, elsewhere, signals, same_results):
             test(tap, mpi)
     for mpi in harness.mpis(tap, quiet=True):
         dead(tap, mpi)

@@ -1,7 +1,12 @@
 /* Who waits for whom, in made states with known answers. */
+#include "base/process.h"
 #include "fvr_builder.h"
 #include "profile/hang/hang.h"
 #include "unit.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)
@@ -241,6 +246,38 @@ static void a_barrier_that_one_misses(void **state)
     assert_headline("Killed; if it hung before: 4 ranks wait for rank 1, which is outside of MPI");
 }
 
+static void who_is_in_another_call_than_the_others(void **state)
+{
+    (void)state;
+    rank(0, 0), in(F_BARRIER, 1, FV_NO_PEER, 0);
+    rank(0, 0), in(F_RECV, 1, 0, 42); /* nobody sends that */
+    rank(0, 0), in(F_BARRIER, 1, FV_NO_PEER, 0);
+    rank(0, 0), in(F_BARRIER, 1, FV_NO_PEER, 0);
+    assert_int_equal(judge()->cycles[0].culprit, 1);
+}
+
+static void who_is_on_another_communicator_than_the_others(void **state)
+{
+    (void)state;
+    rank(1, 1), in(F_BARRIER, 2, FV_NO_PEER, 0);
+    rank(1, 1), in(F_BARRIER, 2, FV_NO_PEER, 0);
+    rank(1, 1), in(F_BARRIER, 1, FV_NO_PEER, 0);
+    rank(1, 1), in(F_BARRIER, 2, FV_NO_PEER, 0);
+    assert_int_equal(judge()->cycles[0].culprit, 2);
+}
+
+static void whose_call_does_not_fit(void **state)
+{
+    (void)state;
+    rank(7, 0), in(F_BCAST, 1, 0, 0);
+    rank(7, 0), in(F_REDUCE, 1, 0, 0);
+    rank(7, 0), in(F_REDUCE, 1, 0, 0);
+    const struct fv_hang *h = judge();
+    assert_int_equal(h->mismatches[0].a, 0);
+    assert_int_equal(h->mismatches[0].b, 1);
+    assert_int_equal(h->mismatches[0].culprit, 0);
+}
+
 /* It needs all who are missing: that one may come yet does not help. */
 static void a_barrier_that_cannot_end(void **state)
 {
@@ -250,6 +287,7 @@ static void a_barrier_that_cannot_end(void **state)
     rank(0, 0), outside();
     const struct fv_hang *h = judge();
     assert_cycle(h, 2, 2, (uint32_t[]){ 0, 1 });
+    assert_int_equal(h->cycles[0].culprit, 1); /* a message is lost */
     assert_int_equal(h->stuck, 2);
 }
 
@@ -518,6 +556,89 @@ static void aborted(void **state)
     assert_headline("Aborted: rank 1 called MPI_Abort with error code 5");
 }
 
+/* ---- of a job that runs ---- */
+
+/* The last rank's process is that one, which runs on this host. */
+static void is_process(pid_t pid)
+{
+    struct fv_file_header *h = &file[ranks - 1].header;
+    struct fv_process p;
+
+    assert_true(fv_process_read(pid, &p));
+    assert_true(fv_boot_id(h->boot_id));
+    h->pid = (uint32_t)pid;
+    h->process_start = p.start;
+}
+
+/* It had come to the barrier, and is missing all the same. */
+static void a_rank_that_died_in_a_collective(void **state)
+{
+    (void)state;
+    rank(0, 0), in(F_BARRIER, 1, FV_NO_PEER, 0), is_process(getpid());
+    rank(0, 0), in(F_BARRIER, 1, FV_NO_PEER, 0);
+    const struct fv_hang *h = judge();
+    assert_int_equal(h->ranks[0].state, FV_HANG_WAITS);
+    assert_int_equal(h->ranks[1].state, FV_HANG_DEAD);
+    assert_true(h->ranks[0].stuck);
+    assert_headline("Still running: rank 0 waits for rank 1, which is dead: killed in MPI_Barrier");
+}
+
+static void a_rank_that_died_in_a_send(void **state)
+{
+    (void)state;
+    rank(0, 0), in(F_RECV, 1, 1, 5), is_process(getpid());
+    rank(0, 0), in(F_SEND, 1, 0, 5);
+    judge();
+    assert_headline("Still running: rank 0 waits for rank 1, which is dead: killed in MPI_Send");
+}
+
+/* A process that is stopped. */
+static pid_t stop_one(void)
+{
+    pid_t pid = fork();
+
+    if (!pid) {
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+    return pid;
+}
+
+static void end_one(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void a_rank_that_is_stopped_in_a_collective(void **state)
+{
+    pid_t stopped = stop_one();
+    (void)state;
+
+    rank(0, 0), in(F_BARRIER, 1, FV_NO_PEER, 0), is_process(getpid());
+    rank(0, 0), in(F_BARRIER, 1, FV_NO_PEER, 0), is_process(stopped);
+    const struct fv_hang *h = judge();
+    end_one(stopped);
+    assert_int_equal(h->cycle_count, 0);
+    assert_int_equal(h->ranks[1].state, FV_HANG_STOPPED);
+    assert_headline("Still running: rank 0 waits for rank 1, which is stopped (SIGSTOP), in MPI_Barrier");
+}
+
+/* It would wait, too, if it ran. */
+static void a_rank_that_is_stopped_and_waits(void **state)
+{
+    pid_t stopped = stop_one();
+    (void)state;
+
+    rank(0, 0), in(F_RECV, 1, 1, 5), is_process(getpid());
+    rank(0, 0), in(F_RECV, 1, 0, 7), is_process(stopped);
+    const struct fv_hang *h = judge();
+    end_one(stopped);
+    assert_cycle(h, 2, 2, (uint32_t[]){ 0, 1 });
+    assert_int_equal(h->ranks[1].state, FV_HANG_WAITS);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -526,6 +647,9 @@ int main(void)
         TEST(a_message_under_way_is_no_cycle),
         TEST(tags_and_communicators_must_fit),
         TEST(a_barrier_that_one_misses),
+        TEST(who_is_in_another_call_than_the_others),
+        TEST(who_is_on_another_communicator_than_the_others),
+        TEST(whose_call_does_not_fit),
         TEST(a_barrier_that_cannot_end),
         TEST(the_barrier_before),
         TEST(two_communicators_in_another_order),
@@ -548,6 +672,10 @@ int main(void)
         TEST(itself),
         TEST(threads),
         TEST(aborted),
+        TEST(a_rank_that_died_in_a_collective),
+        TEST(a_rank_that_died_in_a_send),
+        TEST(a_rank_that_is_stopped_in_a_collective),
+        TEST(a_rank_that_is_stopped_and_waits),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -30,7 +30,8 @@ static uint32_t cause_of(const struct fv_model *m, const struct fv_hang_cause *c
     if (cause->state == FV_HANG_MATCHED || cause->state == FV_HANG_RECENT)
         return FV_NONE;
     for (uint32_t i = 0; i < cause->count; i++)
-        if (cause->state == FV_HANG_ENDED || stands(m, cause->ranks[i]))
+        if (cause->state == FV_HANG_ENDED || cause->state == FV_HANG_STOPPED || cause->state == FV_HANG_DEAD ||
+            stands(m, cause->ranks[i]))
             return cause->ranks[i];
     return FV_NONE;
 }
@@ -40,9 +41,9 @@ static uint32_t cause_of(const struct fv_model *m, const struct fv_hang_cause *c
 static uint32_t culprit(const struct fv_model *m, const struct fv_hang *h)
 {
     if (h->mismatch_count)
-        return h->mismatches[0].b;
+        return h->mismatches[0].culprit;
     if (h->cycle_count)
-        return h->cycles[0].lasting && h->cycles[0].length ? h->cycles[0].order[0] : FV_NONE;
+        return h->cycles[0].lasting ? h->cycles[0].culprit : FV_NONE;
     return h->cause_count && h->lasting ? cause_of(m, &h->causes[0]) : FV_NONE;
 }
 
@@ -68,7 +69,8 @@ static bool say_look(const struct fv_profile *v, struct fv_finding *f, uint32_t 
     uint32_t node = end_of(&tree, fv_model_looks(v->model), rank);
     bool is_known = node != FV_NONE && tree.nodes[node].parent != FV_NONE;
     if (is_known) {
-        fv_words_add(out, bytes, ". It was in %s", fv_look_node_words(&tree, node, path, sizeof(path)));
+        fv_words_add(out, bytes, ". Rank %d was in %s", v->model->ranks[rank].world_rank,
+                     fv_look_node_words(&tree, node, path, sizeof(path)));
         for (; node != FV_NONE && !tree.nodes[node].file; node = tree.nodes[node].parent)
             ;
         if (node != FV_NONE) {
@@ -89,13 +91,27 @@ static void say_call(const struct fv_profile *v, struct fv_finding *f, uint32_t 
 
     if (!in->node)
         return;
-    fv_words_add(out, bytes, ". %s %s", in->active ? "It is called in" : "The call was in",
+    fv_words_add(out, bytes, ". %s %s", in->active ? "It is called in" : "That call was in",
                  fv_path_words(v->symbols, in->node, 3, path, sizeof(path)));
     if (!fv_path_first(v->symbols, in->node, &frame))
         return;
     f->function = frame.function;
     f->file = frame.file;
     f->line = frame.line;
+}
+
+static void say_next(const struct fv_model *m, struct fv_findings *f, struct fv_finding *finding)
+{
+    const struct fv_rank *r = &m->ranks[finding->rank];
+
+    if (fv_model_hang(m)->ranks[finding->rank].state == FV_HANG_STOPPED)
+        fv_finding_next(f, finding, "let it go on, on %s: kill -CONT %u", r->host, r->pid);
+    else if (r->state == FV_RANK_RUNNING)
+        fv_finding_next(f, finding, "call paths of all threads, now: %s", FV_FINDING_COMMAND(m, "where"));
+    else if (fv_model_looks(m)->request)
+        fv_finding_next(f, finding, "all threads: %s", FV_FINDING_COMMAND(m, "report", "--table", "looked_threads"));
+    else
+        fv_finding_next(f, finding, "run it with fvmpi run --hang-after 60s, which records where all threads are");
 }
 
 FV_FINDING(hang)
@@ -111,13 +127,12 @@ FV_FINDING(hang)
     at = strstr(headline, ": ");
     fv_words_add(text, sizeof(text), "%s", at ? at + 2 : headline);
     finding->rank = rank;
+    if (!fv_model_hang(m)->mismatch_count && fv_model_hang(m)->cycle_count) {
+        fv_hang_rank(m, rank, headline, sizeof(headline));
+        fv_words_add(text, sizeof(text), ". R%s", headline + 1);
+    }
     if (!say_look(v, finding, rank, text, sizeof(text)))
         say_call(v, finding, rank, text, sizeof(text));
     fv_finding_say(f, finding, "%s", text);
-    if (m->ranks[rank].state == FV_RANK_RUNNING)
-        fv_finding_next(f, finding, "call paths of all threads, now: %s", FV_FINDING_COMMAND(m, "where"));
-    else if (fv_model_looks(m)->request)
-        fv_finding_next(f, finding, "all threads: %s", FV_FINDING_COMMAND(m, "report", "--table", "looked_threads"));
-    else
-        fv_finding_next(f, finding, "run it with fvmpi run --hang-after 60s, which records where all threads are");
+    say_next(m, f, finding);
 }

@@ -19,6 +19,7 @@ struct work {
     struct fv_hang *h;
     uint32_t *of_world; /* by world rank: index of the rank; FV_NONE */
     uint32_t world;
+    const char *host;      /* of ranks that run; NULL: none does */
     uint32_t *place_first; /* by comm: of its part of fv_model.comm_places; one more than there are */
     uint32_t *senders;     /* by rank: sends that it is to receive, one after the other: of sends[i - 1] */
     struct sending {
@@ -51,6 +52,25 @@ static bool has_finalized(const struct fv_model *m, const struct fv_rank *r)
 {
     return r->state == FV_RANK_FINALIZED || (!r->in_call.active && r->in_call.function != FV_NONE &&
                                              !strcmp(m->functions[r->in_call.function].name, "MPI_Finalize"));
+}
+
+/* ---- who cannot go on by itself ---- */
+
+/* Ranks that are known to run are all on the host of the reader; of others nobody knows whether they do. */
+static const char *host_of_those_that_run(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].state == FV_RANK_RUNNING)
+            return m->ranks[i].host;
+    return NULL;
+}
+
+/* While others run on. */
+static bool is_dead(const struct work *w, uint32_t rank)
+{
+    const struct fv_rank *r = &w->m->ranks[rank];
+
+    return w->host && r->state == FV_RANK_KILLED && (r->signal.number || !strcmp(r->host, w->host));
 }
 
 /* ---- communicators ---- */
@@ -142,7 +162,7 @@ static const struct fv_in_call_view *present(const struct work *w, const struct 
 {
     const struct fv_rank *r = &w->m->ranks[p->rank];
 
-    for (uint32_t i = 0; p->collectives == sequence && i < r->threads; i++) {
+    for (uint32_t i = 0; p->collectives == sequence && i < r->threads && !is_dead(w, p->rank); i++) {
         const struct fv_in_call_view *in = &w->m->threads[r->first_thread + i].in_call;
 
         if (is_collective(w->m, in) && in->comm == p->comm)
@@ -159,35 +179,44 @@ static bool is_mismatch(const struct fv_hang *h, uint32_t comm, uint64_t sequenc
     return false;
 }
 
-static void note_mismatch(struct fv_hang *h, uint32_t comm, uint64_t sequence, uint32_t a, uint32_t b, bool roots)
+static bool has_other_root(const struct fv_in_call_view *a, const struct fv_in_call_view *b)
 {
-    if (is_mismatch(h, comm, sequence))
-        return;
-    FV_GROW(h->mismatches, h->mismatch_room, h->mismatch_count + 1);
-    h->mismatches[h->mismatch_count++] = (struct fv_hang_mismatch){ comm, sequence, a, b, roots };
+    return a->peer >= 0 && b->peer >= 0 && a->peer != b->peer;
 }
 
 /* Do those who have come call the same? Not asked of an intercommunicator, whose sides may differ in the
  * root. */
 static void find_mismatch(struct work *w, uint32_t comm, uint64_t sequence)
 {
-    const struct fv_in_call_view *first = NULL, *in;
-    uint32_t first_rank = 0;
+    const struct fv_in_call_view *first = NULL, *other = NULL, *in;
+    uint32_t likes[2] = { 0 }; /* calls like the first, and like the first other one */
+    struct fv_hang_mismatch found = { .comm = comm, .sequence = sequence };
 
-    for (uint32_t i = w->place_first[comm]; i < w->place_first[comm + 1] && !w->m->comms[comm].def.remote_size; i++) {
+    if (w->m->comms[comm].def.remote_size || is_mismatch(w->h, comm, sequence))
+        return;
+    for (uint32_t i = w->place_first[comm]; i < w->place_first[comm + 1]; i++) {
         const struct fv_comm_place *p = &w->m->comm_places[i];
 
         if (!(in = present(w, p, sequence)))
             continue;
-        bool differs = first && in->function != first->function;
-        bool roots = first && !differs && in->peer >= 0 && first->peer >= 0 && in->peer != first->peer;
-        if (differs || roots)
-            note_mismatch(w->h, comm, sequence, first_rank, p->rank, roots);
         if (!first) {
             first = in;
-            first_rank = p->rank;
+            found.a = p->rank;
         }
+        bool differs = in->function != first->function || has_other_root(in, first);
+        if (differs && !other) {
+            other = in;
+            found.b = p->rank;
+            found.roots = in->function == first->function;
+        }
+        likes[0] += !differs;
+        likes[1] += differs && in->function == other->function && !has_other_root(in, other);
     }
+    if (!other)
+        return;
+    found.culprit = likes[0] < likes[1] ? found.a : found.b;
+    FV_GROW(w->h->mismatches, w->h->mismatch_room, w->h->mismatch_count + 1);
+    w->h->mismatches[w->h->mismatch_count++] = found;
 }
 
 /* ---- lists ---- */
@@ -216,7 +245,18 @@ static void add_target(struct fv_hang *h, uint32_t rank)
     list->count++;
 }
 
-/* Members who have not come to collective call `sequence`; where those who have do not fit, these, too. */
+static bool is_on_list(const struct fv_hang *h, uint32_t list, uint32_t rank)
+{
+    const struct fv_hang_list *l = &h->lists[list];
+
+    for (uint32_t i = 0; i < l->count; i++)
+        if (h->targets[l->first + i] == rank)
+            return true;
+    return false;
+}
+
+/* Members who have not come to collective call `sequence`; where those who have do not fit, these, too. If all have
+ * come, those who have and are stopped. */
 static void add_missing(struct work *w, uint32_t comm, uint64_t sequence)
 {
     const struct fv_def_comm *v = &w->m->comms[comm].def;
@@ -232,6 +272,10 @@ static void add_missing(struct work *w, uint32_t comm, uint64_t sequence)
     }
     if (end - begin < v->members)
         add_target(w->h, FV_NONE);
+    bool have_come = !w->h->lists[w->h->list_count - 1].count && !w->h->lists[w->h->list_count - 1].open;
+    for (uint32_t i = begin; i < end && have_come; i++)
+        if (w->m->comm_places[i].collectives == sequence && w->m->ranks[w->m->comm_places[i].rank].stopped)
+            add_target(w->h, w->m->comm_places[i].rank);
 }
 
 /* Runs of a damaged file may have any length: what is more than the ranks there are is not looked at. Members
@@ -354,13 +398,13 @@ static bool is_other_end(const struct work *w, uint32_t rank, const struct fv_wa
            (theirs->peer == FV_ANY_PEER || peer_of(w, other, theirs->comm, theirs->peer) == rank);
 }
 
-/* Is rank `other` in a call that is the other end of what `rank` waits for? */
+/* Is rank `other` in a call that is the other end of what `rank` waits for, and can go on with it? */
 static bool is_matched(const struct work *w, uint32_t rank, const struct fv_wait_item *item, uint32_t other)
 {
     const struct fv_rank *r = &w->m->ranks[other];
     struct fv_wait_item theirs[FV_WAITED_MOST];
 
-    for (uint32_t t = 0; t < r->threads; t++) {
+    for (uint32_t t = 0; t < r->threads && !r->stopped && !is_dead(w, other); t++) {
         const struct fv_in_call_view *in = &w->m->threads[r->first_thread + t].in_call;
         uint32_t count = in->active ? items_of(w->m, in, theirs) : 0;
 
@@ -503,6 +547,19 @@ static void find_wait(struct work *w, uint32_t rank)
     }
 }
 
+/* The dead never go on. Who is stopped and waits for others would do so, too, if it ran. */
+static void find_fate(const struct work *w, uint32_t rank)
+{
+    struct fv_hang_rank *r = &w->h->ranks[rank];
+
+    if (r->state == FV_HANG_ENDED)
+        return;
+    if (is_dead(w, rank))
+        r->state = FV_HANG_DEAD;
+    else if (w->m->ranks[rank].stopped && (r->state != FV_HANG_WAITS || is_on_list(w->h, r->list, rank)))
+        r->state = FV_HANG_STOPPED;
+}
+
 static struct fv_hang *hang_of(const struct fv_model *m)
 {
     struct work w = { .m = m };
@@ -525,10 +582,13 @@ static struct fv_hang *hang_of(const struct fv_model *m)
     for (uint32_t i = 0; i < m->rank_count; i++)
         if (m->ranks[i].world_rank >= 0)
             w.of_world[m->ranks[i].world_rank] = i;
+    w.host = host_of_those_that_run(m);
     index_places(&w);
     index_sends(&w);
     for (uint32_t i = 0; i < w.h->rank_count; i++)
         find_wait(&w, i);
+    for (uint32_t i = 0; i < w.h->rank_count; i++)
+        find_fate(&w, i);
     fv_hang_solve(m, w.h);
     free(w.senders);
     free(w.sends);

@@ -22,7 +22,9 @@
     X(MATCHED, "matched") /* in a call that those it needs have come to: data are under way */ \
     X(RECENT, "recent")   /* of a job that runs: in a call for less than a second */           \
     X(UNTOLD, "untold")   /* in a call, and what it waits for was not recorded */              \
-    X(ENDED, "ended")     /* finalized, or exited */
+    X(ENDED, "ended")     /* finalized, or exited */                                           \
+    X(STOPPED, "stopped") /* not let run, by a signal or a debugger, where it does not wait */ \
+    X(DEAD, "dead")       /* killed, and others run on */
 #define FV_HANG_STATE(name, word) FV_HANG_##name,
 enum fv_hang_state { FV_HANG_STATES(FV_HANG_STATE) };
 const char *fv_hang_state_name(enum fv_hang_state state);
@@ -47,7 +49,9 @@ struct fv_hang_rank {
 struct fv_hang_cycle {
     uint32_t *order;
     uint32_t length, count;
-    bool lasting; /* they had been there for a second or more */
+    bool lasting;     /* they had been there for a second or more */
+    uint32_t culprit; /* of `order`: who is in a call that fewest ranks are in, as in a receive that nobody sends to
+                       * while the others have come to a collective; FV_NONE: the order is not known */
 };
 /* Ranks that do not go on together: they are the reason for others to wait, and do not wait themselves. */
 struct fv_hang_cause {
@@ -61,7 +65,8 @@ struct fv_hang_mismatch {
     uint32_t comm;
     uint64_t sequence;
     uint32_t a, b;
-    bool roots; /* the same function with different roots */
+    bool roots;       /* the same function with different roots */
+    uint32_t culprit; /* a or b: whose call fewer are in */
 };
 struct fv_hang {
     struct fv_hang_rank *ranks; /* as fv_model.ranks */

@@ -55,7 +55,8 @@ static void find_stuck(struct fv_hang *h, const struct reverse *r)
         const struct fv_hang_rank *rank = &h->ranks[i];
         bool open = rank->state == FV_HANG_WAITS && h->lists[rank->list].open && h->lists[rank->list].any;
 
-        h->ranks[i].stuck = !open && (rank->state == FV_HANG_WAITS || rank->state == FV_HANG_ENDED);
+        h->ranks[i].stuck = !open && (rank->state == FV_HANG_WAITS || rank->state == FV_HANG_ENDED ||
+                                      rank->state == FV_HANG_DEAD);
         if (!h->ranks[i].stuck)
             queue[tail++] = i;
     }
@@ -215,6 +216,62 @@ static void order_cycle(const struct fv_model *m, struct fv_hang *h, uint32_t cy
     free(b.lists);
 }
 
+/* Ranks by the call that they wait in. */
+struct alike {
+    uint64_t function, comm; /* its key */
+    uint32_t ranks;
+};
+struct calls {
+    struct fv_index index;
+    struct alike *items;
+    size_t count, room;
+};
+
+static struct alike *alike(const struct fv_model *m, struct calls *c, uint32_t rank)
+{
+    const struct fv_in_call_view *in = &m->ranks[rank].in_call;
+
+    return FV_INTERNED(c->index, c->items, c->count, c->room, (uint64_t[]){ in->function, in->comm });
+}
+
+static bool is_p2p(const struct fv_model *m, uint32_t rank)
+{
+    unsigned class = m->functions[m->ranks[rank].in_call.function].class;
+
+    return class == FV_CLASS_P2P || class == FV_CLASS_COMPLETION;
+}
+
+/* Is it rather that one's fault? Of two calls that are as rare, a message is lost rather than a collective. */
+static bool is_rather(const struct fv_model *m, const struct fv_hang *h, struct calls *c, uint32_t a, uint32_t b)
+{
+    uint32_t mine = alike(m, c, a)->ranks, other = alike(m, c, b)->ranks;
+
+    if (mine != other)
+        return mine < other;
+    if (is_p2p(m, a) != is_p2p(m, b))
+        return is_p2p(m, a);
+    return h->ranks[a].direct > h->ranks[b].direct;
+}
+
+static void find_culprits(const struct fv_model *m, struct fv_hang *h)
+{
+    struct calls calls = { .count = 0 };
+
+    for (uint32_t i = 0; i < h->rank_count; i++)
+        if (h->ranks[i].state == FV_HANG_WAITS && m->ranks[i].in_call.active)
+            alike(m, &calls, i)->ranks++;
+    for (size_t i = 0; i < h->cycle_count; i++) {
+        struct fv_hang_cycle *c = &h->cycles[i];
+
+        c->culprit = c->length ? c->order[0] : FV_NONE;
+        for (uint32_t k = 1; k < c->length; k++)
+            if (is_rather(m, h, &calls, c->order[k], c->culprit))
+                c->culprit = c->order[k];
+    }
+    free(calls.items);
+    fv_index_release(&calls.index);
+}
+
 #define CYCLES_ORDERED 64u
 
 static void find_cycles(const struct fv_model *m, struct fv_hang *h)
@@ -279,18 +336,31 @@ static void find_cause(struct fv_hang *h, const struct reverse *r, enum fv_hang_
     h->causes[h->cause_count++] = cause;
 }
 
+/* Of causes that as many wait for, those first that do not go away by themselves. */
+static const enum fv_hang_state cause_states[] = { FV_HANG_DEAD,  FV_HANG_STOPPED, FV_HANG_ACTIVE, FV_HANG_ENDED,
+                                                   FV_HANG_UNTOLD, FV_HANG_MATCHED, FV_HANG_RECENT };
+enum { CAUSE_STATES = sizeof(cause_states) / sizeof(*cause_states) };
+
+static unsigned place_of(enum fv_hang_state state)
+{
+    unsigned i = 0;
+
+    while (i < CAUSE_STATES && cause_states[i] != state)
+        i++;
+    return i;
+}
+
 static int by_waiting(const void *a, const void *b)
 {
     const struct fv_hang_cause *x = a, *y = b;
 
-    return (x->waiting < y->waiting) - (x->waiting > y->waiting);
+    if (x->waiting != y->waiting)
+        return x->waiting > y->waiting ? -1 : 1;
+    return (int)place_of(x->state) - (int)place_of(y->state);
 }
 
 static void find_causes(struct fv_hang *h, const struct reverse *r)
 {
-    static const enum fv_hang_state states[] = { FV_HANG_ACTIVE, FV_HANG_ENDED, FV_HANG_UNTOLD, FV_HANG_MATCHED,
-                                                 FV_HANG_RECENT };
-
     uint32_t *users = fv_xcalloc(h->list_count + 1, sizeof(*users));
 
     for (uint32_t i = 0; i < h->rank_count; i++)
@@ -301,8 +371,8 @@ static void find_causes(struct fv_hang *h, const struct reverse *r)
             h->ranks[i].direct +=
                 users[r->lists[k]] - (h->ranks[i].state == FV_HANG_WAITS && h->ranks[i].list == r->lists[k]);
     free(users);
-    for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)
-        find_cause(h, r, states[i]);
+    for (size_t i = 0; i < CAUSE_STATES; i++)
+        find_cause(h, r, cause_states[i]);
     if (h->cause_count)
         qsort(h->causes, h->cause_count, sizeof(*h->causes), by_waiting);
 }
@@ -315,6 +385,7 @@ void fv_hang_solve(const struct fv_model *m, struct fv_hang *h)
     find_stuck(h, &r);
     find_cycles(m, h);
     find_causes(h, &r);
+    find_culprits(m, h);
     reverse_release(&r);
     h->lasting = true;
     for (uint32_t i = 0; i < h->rank_count; i++)

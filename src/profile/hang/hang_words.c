@@ -200,6 +200,10 @@ static void say_state(const struct fv_model *m, uint32_t rank, char *out, size_t
         say_end(r, out, bytes);
         return;
     }
+    if (h->state == FV_HANG_STOPPED)
+        fv_words_add(out, bytes, "stopped (%s), ", r->stopped == 't' ? "by a debugger" : "SIGSTOP");
+    if (h->state == FV_HANG_DEAD)
+        fv_words_add(out, bytes, "dead: killed ");
     if (!r->in_call.active) {
         say_outside(m, r, out, bytes);
         return;
@@ -235,13 +239,17 @@ char *fv_hang_cause(const struct fv_model *m, const struct fv_hang_cause *cause,
                                        "is in a call that can complete",
                                        "has just called MPI",
                                        "is in a call whose reason to wait is not recorded",
-                                       "has ended" };
+                                       "has ended",
+                                       "is stopped",
+                                       "is dead" };
     static const char *const many[] = { "are outside of MPI",
                                         "wait",
                                         "are in calls that can complete",
                                         "have just called MPI",
                                         "are in calls whose reason to wait is not recorded",
-                                        "have ended" };
+                                        "have ended",
+                                        "are stopped",
+                                        "are dead" };
     char ranks[256];
 
     out[0] = '\0';

@@ -14,6 +14,8 @@ enum { LABEL = 400, END = 64 };
 
 /* ---- whose fault it is ---- */
 
+#define MOST_GUILT 2u
+
 uint32_t fv_looked_holds_up(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_hang *h = fv_model_hang(m);
@@ -26,10 +28,21 @@ uint32_t fv_looked_holds_up(const struct fv_model *m, uint32_t rank)
     return waiting;
 }
 
-/* 2: it does not wait for ranks, and they wait for it; 1: it waits for those who wait for it. */
+/* Of those whose calls do not fit together, or who wait for each other. */
+static bool is_culprit(const struct fv_hang *h, uint32_t rank)
+{
+    for (size_t i = 0; h && i < h->mismatch_count; i++)
+        if (h->mismatches[i].culprit == rank)
+            return true;
+    uint32_t cycle = h ? h->ranks[rank].cycle : FV_NONE;
+    return cycle != FV_NONE && !h->mismatch_count && h->cycles[cycle].culprit == rank;
+}
+
+/* 2: it does not wait for ranks, and they wait for it, or it is the odd one of those who wait for each other; 1: it
+ * waits for those who wait for it. */
 static unsigned guilt(const struct fv_model *m, const struct fv_looks_thread *t)
 {
-    if (t->is_main && fv_looked_holds_up(m, t->rank))
+    if (t->is_main && (fv_looked_holds_up(m, t->rank) || is_culprit(fv_model_hang(m), t->rank)))
         return 2;
     return t->holder || (t->is_main && fv_model_hang(m) && fv_model_hang(m)->ranks[t->rank].cycle != FV_NONE);
 }
@@ -173,11 +186,14 @@ static uint32_t insert(struct fv_look_tree *t, const struct fv_profile *v, const
     uint32_t node = FV_NONE;
     char label[LABEL], buffer[END];
     const char *inner;
+    bool is_of_program = false;
 
     path_of(p, v, thread, &inner);
     for (size_t i = p->count; i-- > 0;) {
         struct fv_frame frame = p->frames[i];
 
+        is_of_program = is_of_program || fv_model_is_of_program(v->model, frame.module) ||
+                        fv_module_is_code(&v->symbols->modules[frame.module]);
         if (is_moving && !i)
             frame.file = NULL;
         node = child_of(t, node, fv_frame_words(&frame, v->symbols, label, sizeof(label)), &p->frames[i]);
@@ -185,6 +201,7 @@ static uint32_t insert(struct fv_look_tree *t, const struct fv_profile *v, const
     const char *end = end_of(thread, p, inner, buffer);
     if (end || node == FV_NONE)
         node = child_of(t, node, end ? end : "(no common caller)", NULL);
+    t->nodes[node].is_of_program = is_of_program;
     for (uint32_t up = node; up != FV_NONE; up = t->nodes[up].parent)
         count_thread(&t->nodes[up], v->model->ranks[thread->rank].world_rank);
     return node;
@@ -212,9 +229,38 @@ static int by_weight(const void *a, const void *b, void *tree)
         return x->guilt > y->guilt ? -1 : 1;
     if (x->has_main != y->has_main)
         return x->has_main ? -1 : 1;
+    if (x->is_of_program != y->is_of_program)
+        return x->is_of_program ? -1 : 1;
     if (x->rank_count != y->rank_count)
         return x->rank_count > y->rank_count ? -1 : 1;
     return (x > y) - (x < y);
+}
+
+/* Branches of those that hold others up come before their siblings. */
+static void order_branches(struct fv_look_tree *t)
+{
+    unsigned *guilts = fv_xcalloc(t->count + 1, sizeof(*guilts));
+
+    t->root = FV_NONE;
+    for (size_t n = t->count; n-- > 0;) {
+        const struct fv_look_node *node = &t->nodes[n];
+
+        guilts[n] = guilts[n] > node->guilt ? guilts[n] : node->guilt;
+        if (node->parent != FV_NONE && guilts[node->parent] < guilts[n])
+            guilts[node->parent] = guilts[n];
+        t->nodes[n].child = FV_NONE;
+    }
+    for (unsigned guilt = 0; guilt <= MOST_GUILT; guilt++)
+        for (uint32_t n = (uint32_t)t->count; n-- > 0;) {
+            struct fv_look_node *node = &t->nodes[n];
+            uint32_t *first = node->parent != FV_NONE ? &t->nodes[node->parent].child : &t->root;
+
+            if (guilts[n] != guilt)
+                continue;
+            node->next = *first;
+            *first = n;
+        }
+    free(guilts);
 }
 
 static void order_ends(struct fv_look_tree *t, const struct fv_profile *v, struct end *ends, size_t count)
@@ -238,6 +284,7 @@ static void order_ends(struct fv_look_tree *t, const struct fv_profile *v, struc
     }
     if (t->order_count)
         qsort_r(t->order, t->order_count, sizeof(*t->order), by_weight, t);
+    order_branches(t);
 }
 
 void fv_look_tree_init(struct fv_look_tree *out, const struct fv_profile *v)

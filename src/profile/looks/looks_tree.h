@@ -24,14 +24,16 @@ struct fv_look_node {
     uint32_t first_end, ends; /* ... and those of which this is the end: fv_look_tree.ends; 0: none */
     unsigned guilt;           /* of those: 2 is one that holds others up, 1 one of several that wait for each other */
     bool has_main;            /* ... and a main thread */
+    bool is_of_program;       /* ... and not one of a library alone */
 };
 struct fv_look_tree {
     struct fv_arena arena;
     struct fv_look_node *nodes; /* a parent before its children */
     size_t count, room;
+    uint32_t root;   /* the first one without a parent. Of siblings those come first that hold others up */
     uint32_t *ends;  /* indices in fv_looks.items, by the node that is their end */
-    uint32_t *order; /* nodes that are an end: those that hold others up first, main threads next, then by ranks, most
-                      * first */
+    uint32_t *order; /* nodes that are an end: those that hold others up first, main threads next, then others of the
+                      * program, then by ranks, most first */
     size_t order_count;
 };
 void fv_look_tree_init(struct fv_look_tree *out, const struct fv_profile *profile);

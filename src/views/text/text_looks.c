@@ -69,7 +69,8 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v, con
     for (uint32_t i = 0; !alike && i < n->ends && (i < ALIKE || p->top == SIZE_MAX); i++) {
         const struct fv_looks_thread *who = &l->items[t->ends[n->first_end + i]];
 
-        fv_looked_words(v, who, words, sizeof(words));
+        if (!*fv_looked_words(v, who, words, sizeof(words)))
+            continue;
         if (who->is_main)
             fv_page_item(p, FV_PLAIN, 6, "rank %d: %s", v->model->ranks[who->rank].world_rank, words);
         else
@@ -127,7 +128,7 @@ static void put_tree(const struct fv_page *p, const struct fv_look_tree *t)
 {
     size_t indent = 2;
 
-    for (uint32_t node = 0; node != FV_NONE;) {
+    for (uint32_t node = t->root; node != FV_NONE;) {
         uint32_t line = node, last = put_node(p, t, node, indent);
 
         if (t->nodes[last].child != FV_NONE) {
