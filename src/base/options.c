@@ -404,11 +404,12 @@ const struct fv_option fv_option_table[] = {
       .help = "keep the newest SIZE (from 64K) of the trace per process, in place of its begin. Turns --trace on",
       .parse = parse_keep, .offset = FIELD(trace_keep), .least = 65536, .most = SIZE_MOST },
     { .variable = "FVMPI_KEEP_SLOW", .flag = "--keep-slow", .argument = "SECTION", .value = "",
-      .help = "with --trace-keep: copy what is kept when the section took 3 times its median; SECTION:K: K times",
+      .help = "with --trace-keep: copy all that is kept when the section took 3 times its median; SECTION:K: K times. "
+              "The 16 longest stay",
       .parse = parse_slow, .offset = FIELD(keep_slow), .least = 1, .most = SIZE_MOST },
     { .variable = "FVMPI_TRACE_ITERATIONS", .flag = "--trace-iterations", .argument = "SECTION", .value = "",
-      .help = "trace instances 4, 16, 64, 256 of a section and those that took 3 times its median, each by itself; "
-              "SECTION:N: N of the first kind",
+      .help = "trace instances 4, 16, 64, 256 of a section and the 16 longest of those that took 3 times its median; "
+              "each copy has all that is kept. SECTION:N: N of the first kind",
       .parse = parse_iterations, .offset = FIELD(trace_iterations), .most = 16 },
     { .variable = "FVMPI_TRACE_ZSTD", .flag = "--trace-zstd", .argument = "LEVEL", .value = "0",
       .help = "compress the trace by libzstd while the program runs: 1 (fast) to 19; 0: not",

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies of a trace that keeps its end (--trace-keep), while the program runs: when it asks for one, of some instances
- * of a section (--trace-iterations), and when one took much longer than usual (--keep-slow). */
+/* Copies of a trace that keeps its end (--trace-keep), while the program runs: when it asks for one, and of some
+ * instances of a section (keep_instances.h). */
 #ifndef FV_KEEP_H
 #define FV_KEEP_H
 
 #include "base/base.h"
 
-/* The section that --trace-iterations names, or else --keep-slow: on the main thread alone, so that a copy is of one
- * instance. */
-struct fv_watched;
-/* For the calling thread. NULL: it is not this section. Of the names that agree, the first counts, whatever its
- * number. */
-struct fv_watched *fv_watched_of(const char *section);
-/* Its instance `number`, from 1 on, has ended. Numbers 4, 16, 64, ... are copied to DIR/iteration-keep-NUMBER, as many
- * as are wanted. One that is slow is copied to DIR/slow-keep-NUMBER: ranks that wait for each other in it find the same
- * ones slow. The instance behind a copy is not judged: it has the copying. */
-void fv_watched_ended(struct fv_watched *watched, uint64_t number, uint64_t ticks);
+#include <stdbool.h>
+
+/* Copies to DIR/FOLDER, and says so by a label. False: there is no copy; a remark says why. */
+bool fv_keep(const char *folder, const char *label);
+/* Removes this rank's copy. */
+void fv_keep_remove(const char *folder);
+/* DIR, where all ranks copy. A copy there has a name with "-keep-". Its times say when it was made by ranks: last
+ * access, from when on; last change, until when. */
+void fv_keep_directory(char directory[4096]);
 
 /* Of fvmpi.h. */
 FV_PUBLIC void fvmpi_keep_v1(const char *why);

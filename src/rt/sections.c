@@ -9,7 +9,7 @@
 #include "base/histogram.h"
 #include "rt/counters.h"
 #include "rt/events.h"
-#include "rt/keep.h"
+#include "rt/keep_instances.h"
 #include "rt/layers.h"
 #include "rt/section_sets.h"
 #include "rt/section_threads.h"

@@ -4,8 +4,9 @@
  *
  *     kept ITERATIONS [MODE]
  *
- * MODE: steps: 60 iterations are sections of a millisecond, but for SLOW; keep: calls fvmpi_keep() in the middle; wild: also receives that take what comes; wait: after ITERATIONS it
- * waits until the file "go" is there, and does as many again. */
+ * MODE: steps: 60 iterations are sections of a millisecond, but for SLOW; short: ITERATIONS are sections as short as
+ * they can be, but for one, and one with copies; keep: calls fvmpi_keep() in the middle; wild: also receives that take what comes; wait:
+ * after ITERATIONS it waits until the file "go" is there, and does as many again. */
 #include <fvmpi.h>
 #include <mpi.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 #define LENGTHS 997
 #define SLOW    41 /* instance of a section, from 1 on */
+#define KEEPS   100
 
 static char out[LENGTHS + 1], in[8][LENGTHS + 1];
 static int rank, size, left, right;
@@ -98,6 +100,23 @@ static void steps(MPI_Comm other)
     }
 }
 
+/* Both ranks wait for the slow one. */
+static void short_steps(long count, MPI_Comm other)
+{
+    const struct timespec t = { 0, 500000000 };
+
+    for (long i = 0; i < count; i++) {
+        fvmpi_section_begin("step", 0, 0);
+        iterate(i, other, 0);
+        for (int k = 0; !rank && k < 8 && i + 1 == KEEPS; k++)
+            fvmpi_keep("holds up the other rank");
+        if (!rank && i + 1 == count / 4 * 3)
+            nanosleep(&t, NULL);
+        MPI_Barrier(other);
+        fvmpi_section_end("step", 0, 0);
+    }
+}
+
 static void run(long from, long to, MPI_Comm other, const char *mode)
 {
     for (long i = from; i < to; i++) {
@@ -121,6 +140,8 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     if (!strcmp(mode, "steps"))
         steps(other);
+    else if (!strcmp(mode, "short"))
+        short_steps(iterations, other);
     else
         run(0, iterations, other, mode);
     if (!strcmp(mode, "wait")) {
