@@ -2634,8 +2634,8 @@ class Tables:
         times, and over half of the time between the first call and the last. Empty: nothing is."""
     @property
     def iterations_by_number(self) -> Table[IterationsByNumberRow]:
-        """Each iteration of the units that are not nested, by unit and number. Without a trace, calls are
-        blocking collective calls."""
+        """Each iteration, by unit and number: not of loops around or inside of the unit that findings are
+        about. Without a trace, calls are blocking collective calls."""
     @property
     def sampling(self) -> Table[SamplingRow]:
         """How samples were taken. Null with --sample=off."""

@@ -417,7 +417,7 @@ static void charge(struct fv_wait_join *j, struct slot *s, const struct call *c)
     double wait_s = cause.site_rank == FV_NONE ? 0 : wait_between(c->begin_s, c->end_s, cause.begin_s);
 
     wait_s = known_wait(j, c->rank, cause.site_rank, wait_s);
-    fv_iterations_waited(j->build, c->rank, c->thread, c->begin, wait_s);
+    fv_iterations_waited(j->build, c->rank, c->thread, c->begin, wait_s, c->preempted_s);
     charge_wait(j, c->site_rank, c->cell, c->comm, cause.site_rank, wait_s,
                 !inter && (!cause.needs_all || s->count >= size));
     add_kind(j, c->parted ? LOG_BARRIER : kind_of(c->function), wait_s);

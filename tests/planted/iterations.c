@@ -51,6 +51,47 @@ static void every(int with_norm)
     }
 }
 
+/* At distances from 27 to 33. */
+static void irregular(void)
+{
+    int next = 30;
+
+    for (int i = 0; i < 400; i++) {
+        pause_ms(1);
+        norm(i);
+        if (i != next)
+            continue;
+        save(8);
+        next += 27 + next * 5 % 7;
+    }
+}
+
+static void steps(void)
+{
+    for (int i = 0; i < 200; i++) {
+        pause_ms(i < 100 ? 4 : 12);
+        norm(i);
+    }
+}
+
+__attribute__((noinline)) static void four(void)
+{
+    for (int i = 0; i < 4; i++) {
+        pause_ms(0.3);
+        norm(i);
+    }
+}
+
+__attribute__((noinline)) static void rounds(void)
+{
+    for (int i = 0; i < 60; i++) {
+        double x = i;
+
+        MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        four();
+    }
+}
+
 static void moves(void)
 {
     for (int i = 0; i < 192; i++) {
@@ -173,6 +214,12 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(problem, "every") || !strcmp(problem, "messages"))
         every(!strcmp(problem, "every"));
+    else if (!strcmp(problem, "irregular"))
+        irregular();
+    else if (!strcmp(problem, "steps"))
+        steps();
+    else if (!strcmp(problem, "rounds"))
+        rounds();
     if (!strcmp(problem, "moves"))
         moves();
     if (!strcmp(problem, "pipeline"))

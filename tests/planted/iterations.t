@@ -80,6 +80,42 @@ def every(mpi, program, problem, options):
     close('seconds', finding['lost_s'], 2 * sum(in_phase) - 2 * 8 * usual, 1e-4)
 
 
+def irregular(mpi, program):
+    """Where the noise leaves saves among the long iterations, they are told of, however much it is."""
+    looked = Looked(mpi, program, 'irregular')
+    unit = looked.one(400)
+    saves, at = [], 30
+    while at < 400:
+        saves.append(at)
+        at += 27 + at * 5 % 7
+    times = [row['duration_s'] for row in looked.numbers()]
+    others = sorted(t for number, t in enumerate(times) if number not in saves)
+    if unit['outliers'] > 3 * len(saves) or others[-len(others) // 8] > 0.003 or not looked.calm(0.0015):
+        return
+    finding = looked.finding('slow_iterations')
+    text = '{} of 400 iterations take [0-9.]+ times as long: save\\(\\) at iterations.c:[0-9]+, which no other'
+    check(re.match(text.format(len(saves)), finding['text']), '{}', finding)
+    close('seconds', finding['lost_s'], 2 * len(saves) * 0.008, 2 * len(saves) * 0.004)
+
+
+def steps(mpi, program):
+    looked = Looked(mpi, program, 'steps')
+    looked.one(200)
+    times = [row['duration_s'] for row in looked.numbers()]
+    if sorted(times[:100])[80] > 0.006 or sorted(times[100:])[80] > 0.018 or not looked.calm(0.015):
+        return
+    finding = looked.finding('growing_iterations')
+    text = 'from number (99|100|101) on, (99|100|101) iterations take [23][0-9.]* times as long: '
+    check(re.match(text, finding['text']), '{}', finding)
+
+
+def rounds(mpi, program):
+    looked = Looked(mpi, program, 'rounds')
+    units = [(u['count'], plain(u['function']), u['inside']) for u in looked.units]
+    equal('units', units, [(60, 'rounds', None), (240, 'norm', 0)])
+    equal('units with numbers', {row['unit_id'] for row in looked.numbers()}, {1})
+
+
 def moves(mpi, program):
     looked = Looked(mpi, program, 'moves')
     unit = looked.one(192)
@@ -158,6 +194,9 @@ def main():
             ('every 50th is longer', every, ('every', plainly)),
             ('every 50th is longer, by a trace', every, ('every', traced)),
             ('every 50th is longer, messages alone, by a trace', every, ('messages', traced)),
+            ('some at no fixed distance are longer', irregular, ()),
+            ('from one on they are longer', steps, ()),
+            ('fixed rounds in rounds', rounds, ()),
             ('the slowest rank changes', moves, ()),
             ('a pipeline', pipeline, ()),
             ('growth', grows, ()),

@@ -202,6 +202,56 @@ static void nested(void **state)
     }
 }
 
+/* main() asks for a norm, then solve() calls what has four rounds each time. It may as well be every fourth step: the
+ * rounds stay the main unit, and the loop around them is listed, unless both are called from one function, or rounds
+ * are left over. */
+static void rounds_in_rounds(void **state)
+{
+    static const uint32_t in_loop[] = { 1, 9 }, rounds[] = { 1, 2, 3, 4 }, rounds_beside[] = { 5, 6 };
+    (void)state;
+
+    for (int of = 0; of < 3; of++) {
+        const struct fv_unit_path fixed[SYMBOLS] = {
+            [BCAST] = { in_loop, 2 }, [NORM] = { of == 1 ? rounds_beside : rounds, of == 1 ? 2 : 4 }
+        };
+        struct program *p = start(3);
+        struct fv_unit u[FV_UNITS_MOST];
+
+        for (int i = 0; i < 100; i++) {
+            call(p, BCAST, 1e-5);
+            for (int k = 0; k < 4 + (of == 2 && i == 99); k++)
+                call(p, NORM, 0.001);
+        }
+        const size_t count = find(p, fixed, u), last = count - 1;
+        assert_int_equal(count, of ? 1 : 2);
+        assert_int_equal(u[last].count, of == 2 ? 401 : 400);
+        assert_true(u[last].is_main);
+        assert_int_equal(u[last].inside, of ? FV_NONE : 0);
+        assert_true(of || (u[0].count == 100 && !u[0].is_main));
+    }
+}
+
+/* "if (it is time) save()", every 27 to 33 steps, is no loop around the steps. */
+static void irregular_branch(void **state)
+{
+    static const uint32_t in_norm[] = { 1, 2 }, in_save[] = { 3, 4 };
+    const struct fv_unit_path beside[SYMBOLS] = { [NORM] = { in_norm, 2 }, [SAVE] = { in_save, 2 } };
+    struct program *p = start(3);
+    struct fv_unit u[FV_UNITS_MOST];
+    uint32_t next = 30;
+    (void)state;
+
+    for (uint32_t i = 0; i < 600; i++) {
+        call(p, NORM, 0.001);
+        if (i != next)
+            continue;
+        call(p, SAVE, 0.01);
+        next += 27 + random_below(p, 7);
+    }
+    assert_int_equal(find(p, beside, u), 1);
+    assert_int_equal(u[0].count, 600);
+}
+
 static void two_phases(void **state)
 {
     struct program *p = start(1);
@@ -335,6 +385,57 @@ static void periods_beside_others(void **state)
     }
 }
 
+/* Preemption makes more iterations long than the period has, and is known; or it makes the period. */
+static void periods_and_preemption(void **state)
+{
+    static double undisturbed[TIMES];
+    (void)state;
+
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct program *p = start(seed);
+
+        fill(p, TIMES, 0.2);
+        for (uint32_t i = 24; i < TIMES; i += 25)
+            seconds[i] *= 5;
+        memcpy(undisturbed, seconds, sizeof(seconds));
+        for (size_t i = 0; i < TIMES; i++)
+            seconds[i] += random_below(p, 4) ? 0 : 0.1 + 1e-4 * random_below(p, 1000);
+        struct fv_iteration_times t = fv_judge_disturbed(seconds, undisturbed, TIMES);
+        assert_true(t.is_exact);
+        assert_int_equal(t.period, 25);
+        assert_near(t.typical_s, 0.04 * TIMES / 25, 0.3);
+        fill(p, TIMES, 0.2);
+        memcpy(undisturbed, seconds, sizeof(seconds));
+        for (uint32_t i = 24; i < TIMES; i += 25)
+            seconds[i] *= 5;
+        assert_false(fv_judge_disturbed(seconds, undisturbed, TIMES).is_exact);
+        assert_true(fv_judge_disturbed(seconds, seconds, TIMES).is_exact);
+    }
+}
+
+/* From one iteration on they take another time. Growth is no step. */
+static void steps(void **state)
+{
+    static double undisturbed[TIMES];
+    (void)state;
+
+    for (size_t at = 150; at <= 850; at += 100)
+        for (int shrinks = 0; shrinks < 2; shrinks++) {
+            struct program *p = start(at);
+
+            fill(p, TIMES, 0.5);
+            memcpy(undisturbed, seconds, sizeof(seconds));
+            for (size_t i = 0; i < TIMES; i++)
+                seconds[i] *= (i < at) == shrinks ? 3 : 1;
+            struct fv_iteration_times t = fv_judge_times(seconds, TIMES);
+            assert_true(t.is_trend);
+            assert_near(t.step, at, 3);
+            assert_near(t.factor, shrinks ? 1 / 3.0 : 3, 0.3);
+            assert_near(t.grown_s, shrinks ? 0 : 0.02 * (double)(TIMES - at), 2);
+            assert_false(fv_judge_disturbed(seconds, undisturbed, TIMES).is_trend); /* a step by preemption */
+        }
+}
+
 static void trends(void **state)
 {
     struct program *p = start(1);
@@ -346,6 +447,7 @@ static void trends(void **state)
             seconds[i] *= 1 + 1.6 * (double)(shrinks ? TIMES - i : i) / TIMES;
         struct fv_iteration_times t = fv_judge_times(seconds, TIMES);
         assert_true(t.is_trend);
+        assert_int_equal(t.step, 0);
         assert_near(t.first_s, shrinks ? 0.0252 : 0.0108, 0.002);
         assert_near(t.last_s, shrinks ? 0.0108 : 0.0252, 0.002);
         if (shrinks)
@@ -401,6 +503,7 @@ static void slowest_rank(void **state)
         struct fv_moving_load m = fv_judge_load(load, ranks, seconds, TIMES);
         assert_true(m.moves);
         assert_near(m.every, 12, 0.5);
+        assert_true(m.is_fixed);
         assert_int_equal(m.ranks, ranks);
         assert_that(m.lost_s, <=, m.imbalance_s);
         fill_load(p, ranks, 12, true); /* it stays */
@@ -429,6 +532,9 @@ static void selection(void **state)
     }
 }
 
+static size_t iteration; /* each call is of another one */
+#define IN(class_) ((struct fv_extra_iteration){ .number = iteration++, .of = (class_) })
+
 /* 10 long iterations, 90 others. */
 static struct fv_extra extra_of(size_t ranks, const struct fv_site *sites, size_t count)
 {
@@ -443,9 +549,9 @@ static struct fv_extra extra_of(size_t ranks, const struct fv_site *sites, size_
 /* One iteration of a rank. */
 static void iterate(struct fv_extra *x, uint32_t save, bool is_long, double before_save_s)
 {
-    fv_extra_call(x, 0, is_long ? FV_EXTRA_LONG : FV_EXTRA_OTHER, 0.001, 1e-5);
+    fv_extra_call(x, 0, IN(is_long ? FV_EXTRA_LONG : FV_EXTRA_OTHER), 0.001, 1e-5);
     if (is_long)
-        fv_extra_call(x, save, FV_EXTRA_LONG, before_save_s, 1e-5);
+        fv_extra_call(x, save, IN(FV_EXTRA_LONG), before_save_s, 1e-5);
 }
 
 /* Rank 0 computes before a call that it makes at a site of its own: the compiler made two of one line. */
@@ -477,6 +583,33 @@ static void rank_of_a_branch(void **state)
     fv_extra_release(&x);
 }
 
+/* A few of the long iterations have a call that others lack; the machine makes the rest. */
+static void one_cause_of_several(void **state)
+{
+    static const uint32_t same[] = { 0, 1 };
+    struct fv_node nodes[] = { { .parent = 0 }, { .parent = 0 }, { .parent = 0 } };
+    struct fv_site sites[] = { { .node = 1 }, { .node = 2 } };
+    struct fv_model m = { .sites = sites, .site_count = 2, .tree = { .nodes = nodes, .node_count = 3 } };
+    struct fv_extra x = extra_of(1, sites, 2);
+    struct fv_iteration_unit u = { .cause_site = FV_NONE, .cause_rank = FV_NONE };
+    (void)state;
+
+    for (unsigned i = 0; i < 100; i++) {
+        fv_extra_call(&x, 0, (struct fv_extra_iteration){ i, i < 10 ? FV_EXTRA_LONG : FV_EXTRA_OTHER, 0.02 },
+                      i < 10 ? 0.005 : 0.001, 1e-5);
+        if (i < 4)
+            fv_extra_call(&x, 1, (struct fv_extra_iteration){ i, FV_EXTRA_LONG, 0.02 }, 0.01, 1e-5);
+    }
+    fv_extra_end_rank(&x, 0, true);
+    fv_extra_judge(&x, &m, same, &u);
+    assert_true(u.cause_is_alone);
+    assert_int_equal(u.cause_site, 1);
+    assert_int_equal(u.cause_in, 4);
+    assert_near(u.cause_in_s, 0.02, 1e-9);
+    assert_near(u.cause_s, 4 * 0.01001, 1e-9);
+    fv_extra_release(&x);
+}
+
 /* Rank 0 computes before it sends; rank 1 waits for that, a little longer, at a site of its own. */
 static void rank_that_is_waited_for(void **state)
 {
@@ -490,9 +623,9 @@ static void rank_that_is_waited_for(void **state)
 
     for (uint32_t rank = 0; rank < 2; rank++) {
         for (unsigned i = 0; i < 100; i++)
-            fv_extra_call(&x, 0, i % 10 == 9 ? FV_EXTRA_LONG : FV_EXTRA_OTHER, 0.001, 1e-5);
+            fv_extra_call(&x, 0, IN(i % 10 == 9 ? FV_EXTRA_LONG : FV_EXTRA_OTHER), 0.001, 1e-5);
         for (unsigned i = 0; i < 10; i++)
-            fv_extra_call(&x, 1 + rank, FV_EXTRA_LONG, rank ? 1e-5 : 0.008, rank ? 0.0081 : 1e-5);
+            fv_extra_call(&x, 1 + rank, IN(FV_EXTRA_LONG), rank ? 1e-5 : 0.008, rank ? 0.0081 : 1e-5);
         fv_extra_end_rank(&x, rank, true);
     }
     fv_extra_judge(&x, &m, same, &u);
@@ -516,7 +649,7 @@ static void rank_of_two_clones(void **state)
         for (unsigned i = 0; i < 100; i++) {
             bool is_long = i % 10 == 9;
 
-            fv_extra_call(&x, is_long ? 1 : 2, is_long ? FV_EXTRA_LONG : FV_EXTRA_OTHER,
+            fv_extra_call(&x, is_long ? 1 : 2, IN(is_long ? FV_EXTRA_LONG : FV_EXTRA_OTHER),
                           (rank ? 0.01 : 0.02) + (is_long && rank ? 0.005 : 0), 1e-5);
         }
         fv_extra_end_rank(&x, rank, true);
@@ -559,17 +692,22 @@ int main(void)
         cmocka_unit_test(an_occasional_call),
         cmocka_unit_test(a_branch),
         cmocka_unit_test(nested),
+        cmocka_unit_test(rounds_in_rounds),
+        cmocka_unit_test(irregular_branch),
         cmocka_unit_test(two_phases),
         cmocka_unit_test(too_little),
         cmocka_unit_test(random_calls),
         cmocka_unit_test(random_loops),
         cmocka_unit_test(periods),
         cmocka_unit_test(periods_beside_others),
+        cmocka_unit_test(periods_and_preemption),
         cmocka_unit_test(trends),
+        cmocka_unit_test(steps),
         cmocka_unit_test(steady),
         cmocka_unit_test(slowest_rank),
         cmocka_unit_test(selection),
         cmocka_unit_test(rank_of_a_branch),
+        cmocka_unit_test(one_cause_of_several),
         cmocka_unit_test(rank_that_is_waited_for),
         cmocka_unit_test(rank_of_two_clones),
         cmocka_unit_test(rank_of_many),

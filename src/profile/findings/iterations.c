@@ -101,36 +101,60 @@ static const char *ordinal(uint32_t n)
     return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-/* Outliers are the machine's, unless the program calls something in them that it does not call otherwise. */
+/* Outliers are the machine's, unless the program calls something in them that it does not call otherwise. So may be
+ * what has no pattern, where the machine took more. */
 static bool is_worth(const struct fv_profile *v, const struct fv_findings *f, const struct fv_iteration_unit *u,
-                     double lost_s)
+                     double lost_s, bool has_pattern)
 {
-    return u->inside == FV_NONE && fv_finding_worth(v, lost_s) && !fv_finding_is_disturbance(f, lost_s);
+    return u->is_main && fv_finding_worth(v, lost_s) && (has_pattern || !fv_finding_is_disturbance(f, lost_s));
+}
+
+/* Behind a pattern, where the machine took more. */
+static const char *say_noise(const struct fv_findings *f, double lost_s, char *out, size_t bytes)
+{
+    char seconds[FV_WORD];
+
+    out[0] = '\0';
+    if (fv_finding_is_disturbance(f, lost_s))
+        snprintf(out, bytes, ". The noise of this run (no processor for %s) makes no such pattern",
+                 fv_words_seconds(fv_findings_named(f, FV_FINDING_DISTURBED)->lost_s, seconds));
+    return out;
+}
+
+/* What they took longer, of all ranks: on a disturbed run, without the noise. */
+static double longer_s(const struct fv_findings *f, const struct fv_iteration_unit *u)
+{
+    const struct fv_iteration_times *t = &u->times;
+
+    if (!t->period)
+        return u->cause_is_alone ? fmin(t->outliers_s * u->ranks, u->cause_s) : 0;
+    const bool is_disturbed = t->is_exact && fv_finding_is_disturbance(f, t->period_s * u->ranks);
+    return u->ranks * (is_disturbed ? t->typical_s : t->period_s);
 }
 
 FV_FINDING(slow_iterations)
 {
     const struct fv_iterations *it = fv_model_iterations(v->model);
-    char cause[WORDS], count[FV_WORD], outliers[FV_WORD], longest[FV_WORD], median[FV_WORD], at[FV_WORD];
+    char cause[WORDS], count[FV_WORD], some[FV_WORD], noise[160];
 
     for (size_t i = 0; i < it->count; i++) {
         const struct fv_iteration_unit *u = &it->units[i];
         const struct fv_iteration_times *t = &u->times;
-        double lost_s = (t->period ? t->period_s : u->cause_is_alone ? t->outliers_s : 0) * u->ranks;
+        const double lost_s = longer_s(f, u);
+        const bool has_pattern = t->period ? t->is_exact : u->cause_is_alone;
 
-        if (t->is_trend || !is_worth(v, f, u, lost_s))
+        if (t->is_trend || !is_worth(v, f, u, lost_s, has_pattern))
             continue;
         struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_EXACT);
         say_cause(v, finding, u, cause, sizeof(cause));
         fv_words_count(u->count, count);
+        say_noise(f, lost_s, noise, sizeof(noise));
         if (t->period)
-            fv_finding_say(f, finding, "every %u%s of %s iterations takes %.2g times as long%s", t->period,
-                           ordinal(t->period), count, t->factor, cause);
+            fv_finding_say(f, finding, "every %u%s of %s iterations takes %.2g times as long%s%s", t->period,
+                           ordinal(t->period), count, t->factor, cause, noise);
         else
-            fv_finding_say(f, finding, "%s of %s iterations take longer, up to %s (number %zu, at %s) in place of %s%s",
-                           fv_words_count(t->outliers, outliers), count, fv_words_seconds(t->longest_s, longest),
-                           t->longest, fv_words_seconds(u->longest_at_s, at), fv_words_seconds(t->p50_s, median),
-                           cause);
+            fv_finding_say(f, finding, "%s of %s iterations take %.2g times as long%s%s",
+                           fv_words_count(u->cause_in, some), count, u->cause_in_s / t->p50_s, cause, noise);
         say_next(v, f, finding, u);
     }
 }
@@ -144,13 +168,18 @@ FV_FINDING(growing_iterations)
         const struct fv_iteration_unit *u = &it->units[i];
         double lost_s = u->times.is_trend ? u->times.grown_s * u->ranks : 0;
 
-        if (!is_worth(v, f, u, lost_s))
+        if (!is_worth(v, f, u, lost_s, false))
             continue;
         struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_EXACT);
         say_cause(v, finding, u, cause, sizeof(cause));
-        fv_finding_say(f, finding, "%s iterations grow from %s to %s (medians of the first and the last tenth)%s",
-                       fv_words_count(u->count, count), fv_words_seconds(u->times.first_s, first),
-                       fv_words_seconds(u->times.last_s, last), cause);
+        if (u->times.step)
+            fv_finding_say(f, finding, "from number %s on, %s iterations take %.2g times as long%s",
+                           fv_words_count(u->times.step, first), fv_words_count(u->count - u->times.step, count),
+                           u->times.factor, cause);
+        else
+            fv_finding_say(f, finding, "%s iterations grow from %s to %s (medians of the first and the last tenth)%s",
+                           fv_words_count(u->count, count), fv_words_seconds(u->times.first_s, first),
+                           fv_words_seconds(u->times.last_s, last), cause);
         say_next(v, f, finding, u);
     }
 }
@@ -159,12 +188,12 @@ FV_FINDING(moving_imbalance)
 {
     const struct fv_model *m = v->model;
     const struct fv_iterations *it = fv_model_iterations(m);
-    char count[FV_WORD], place[600];
+    char count[FV_WORD], place[600], noise[160];
 
     for (size_t i = 0; i < it->count; i++) {
         const struct fv_iteration_unit *u = &it->units[i];
 
-        if (!u->load.moves || !is_worth(v, f, u, u->load.lost_s))
+        if (!u->load.moves || !is_worth(v, f, u, u->load.lost_s, u->load.is_fixed))
             continue;
         struct fv_finding *finding =
             fv_finding_add(f, u->load.lost_s, it->traced ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
@@ -172,9 +201,10 @@ FV_FINDING(moving_imbalance)
         finding->site = u->site;
         fv_finding_say(f, finding,
                        "the slowest rank changes every ~%.2g of %s iterations, among %u ranks. Over the run they "
-                       "%s for about the same time. The loop is in or around %s",
+                       "%s for about the same time. The loop is in or around %s%s",
                        u->load.every, fv_words_count(u->count, count), u->load.ranks,
-                       it->traced ? "compute" : "are outside of collective calls", place);
+                       it->traced ? "compute" : "are outside of collective calls", place,
+                       say_noise(f, u->load.lost_s, noise, sizeof(noise)));
         say_next(v, f, finding, u);
     }
 }

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #define ALONE        0.1  /* of the calls of long iterations: what others have of them at most */
-#define OFTEN        0.5  /* calls in a long iteration of a rank */
+#define OFTEN        0.5  /* calls in a long iteration of a rank, ... */
+#define SELDOM       0.1  /* ... if long ones may be of several causes */
+#define TIMES        3    /* iterations with a call, at least */
 #define ALONE_PART   0.2  /* of what long iterations take more */
 #define MOST         0.5  /* of what they compute more */
 #define CLEARLY      1.25 /* times what the next rank has more: a rank is named */
@@ -23,15 +25,24 @@ struct fv_extra_of_rank {
 struct fv_extra_place {
     double before_s[FV_EXTRA_CLASSES], call_s[FV_EXTRA_CLASSES];
     uint64_t calls[FV_EXTRA_CLASSES];
+    size_t last;    /* iteration that has it, from 1 on; 0: none yet */
+    uint64_t in;    /* long iterations that have it: of the rank that has most */
+    double seconds; /* what these took */
 };
 
-void fv_extra_call(struct fv_extra *x, uint32_t site, enum fv_extra_class of, double before_s, double call_s)
+void fv_extra_call(struct fv_extra *x, uint32_t site, struct fv_extra_iteration in, double before_s, double call_s)
 {
     if (!x->rank)
         x->rank = fv_xcalloc(x->sites, sizeof(*x->rank));
-    x->rank[site].before_s[of] += before_s;
-    x->rank[site].call_s[of] += call_s;
-    x->rank[site].calls[of]++;
+    struct fv_extra_place *p = &x->rank[site];
+    p->before_s[in.of] += before_s;
+    p->call_s[in.of] += call_s;
+    p->calls[in.of]++;
+    if (in.of != FV_EXTRA_LONG || p->last == in.number + 1)
+        return;
+    p->last = in.number + 1;
+    p->in++;
+    p->seconds += in.seconds;
 }
 
 static double more_s(const struct fv_extra *x, const double by_class[FV_EXTRA_CLASSES])
@@ -46,6 +57,10 @@ static void add(struct fv_extra_place *to, const struct fv_extra_place *from)
         to->before_s[c] += from->before_s[c];
         to->call_s[c] += from->call_s[c];
         to->calls[c] += from->calls[c];
+    }
+    if (from->in > to->in) {
+        to->in = from->in;
+        to->seconds = from->seconds;
     }
 }
 
@@ -72,12 +87,12 @@ void fv_extra_end_rank(struct fv_extra *x, uint32_t rank, bool counts)
     x->rank = NULL;
 }
 
-static bool is_alone(const struct fv_extra *x, const struct fv_extra_place *p)
+static bool is_alone(const struct fv_extra *x, const struct fv_extra_place *p, bool is_of_some)
 {
     double of_long = (double)p->calls[FV_EXTRA_LONG] / (double)x->classes[FV_EXTRA_LONG],
            of_others = (double)p->calls[FV_EXTRA_OTHER] / (double)x->classes[FV_EXTRA_OTHER];
 
-    return of_long >= OFTEN && of_others < ALONE * of_long;
+    return of_long >= (is_of_some ? SELDOM : OFTEN) && p->in >= (is_of_some ? TIMES : 1) && of_others < ALONE * of_long;
 }
 
 /* Frames that two call paths have in common. */
@@ -158,6 +173,7 @@ static struct fv_extra_place *folded(const struct fv_extra *x, const uint32_t *s
 static void judge(const struct fv_extra *x, const struct fv_model *m, const uint32_t *sites,
                   const struct fv_extra_place *places, struct fv_iteration_unit *out)
 {
+    const bool is_of_some = !out->times.period && !out->times.is_trend;
     double all = 0, computing = 0, alone_s = 0, before_s = 0, call_s = 0, before_alone_s = 0;
     uint32_t alone = 0, before = 0, call = 0, before_alone = 0, site;
 
@@ -166,9 +182,9 @@ static void judge(const struct fv_extra *x, const struct fv_model *m, const uint
 
         all += fmax(in_call, 0) + fmax(outside, 0);
         computing += fmax(outside, 0);
-        if (is_alone(x, &places[i]) && in_call + outside > alone_s)
+        if (is_alone(x, &places[i], is_of_some) && in_call + outside > alone_s)
             alone_s = in_call + outside, alone = i;
-        if (is_alone(x, &places[i]) && outside > before_alone_s)
+        if (is_alone(x, &places[i], is_of_some) && outside > before_alone_s)
             before_alone_s = outside, before_alone = i;
         if (outside > before_s)
             before_s = outside, before = i;
@@ -178,6 +194,9 @@ static void judge(const struct fv_extra *x, const struct fv_model *m, const uint
     if (!(all > 0))
         return;
     out->cause_is_alone = alone_s >= ALONE_PART * all;
+    out->cause_in = places[alone].in;
+    out->cause_in_s = places[alone].in ? places[alone].seconds / (double)places[alone].in : NAN;
+    out->cause_s = alone_s * (double)x->classes[FV_EXTRA_LONG];
     out->cause_is_call = !out->cause_is_alone &&
                          !(before_s > 0 && before_s >= MOST * computing && before_s * (double)x->ranks >= call_s);
     if (before_alone_s >= MOST * alone_s) /* where a rank computes; at another site others may wait for that */

@@ -23,8 +23,14 @@ struct fv_extra {
     uint32_t rank_most; /* number of the last that counts */
 };
 
-/* The next call of the present rank, in an iteration of this class: the time since the call before, and its own. */
-void fv_extra_call(struct fv_extra *extra, uint32_t site, enum fv_extra_class of, double before_s, double call_s);
+/* Where a call of the present rank is. */
+struct fv_extra_iteration {
+    size_t number;
+    enum fv_extra_class of;
+    double seconds;
+};
+/* The next call of the present rank: the time since the call before, and its own. */
+void fv_extra_call(struct fv_extra *extra, uint32_t site, struct fv_extra_iteration in, double before_s, double call_s);
 /* The rank has no more calls; false: it does not count. */
 void fv_extra_end_rank(struct fv_extra *extra, uint32_t rank, bool counts);
 /* Fills in the cause of a unit, unless none is known. `sites`: the numbers that recorded sites have now. */

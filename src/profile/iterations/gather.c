@@ -17,11 +17,12 @@
 /* On one rank. */
 struct cut {
     struct fv_cut of;
-    double wait_s;
+    double wait_s, preempted_s;
 };
 /* Over ranks. */
 struct sum {
     double begin_s, duration_s, called_s, wait_s;
+    double preempted_s; /* most of any rank */
 };
 struct series {
     uint32_t unit;
@@ -83,16 +84,11 @@ void fv_iteration_gather_free(struct fv_iteration_gather *g)
     free(g);
 }
 
-/* Nested units have the times of one rank. */
+/* Units that are not main ones have the times of one rank. */
 void fv_iteration_gather_unit(struct fv_iteration_gather *g, uint32_t unit, const struct fv_unit *of)
 {
     FV_GROW(g->items, g->room, g->count + 1);
     g->items[g->count++] = (struct series){ .unit = unit, .by = *of };
-}
-
-static bool is_nested(const struct series *s)
-{
-    return s->by.inside != FV_NONE;
 }
 
 /* ---- a rank ---- */
@@ -111,7 +107,7 @@ static void take_cut(void *context, const struct fv_iteration_call *call)
     struct fv_cut cut;
 
     for (size_t i = 0; i < g->count; i++)
-        if (!is_nested(&g->items[i]) &&
+        if (g->items[i].by.is_main &&
             fv_cutter_call(&g->items[i].cutter, call->symbol, call->begin_s, call->end_s, &cut))
             add_cut(&g->items[i], &cut);
 }
@@ -122,7 +118,7 @@ static void end_cuts(struct fv_iteration_gather *g)
     struct fv_cut cut;
 
     for (size_t i = 0; i < g->count; i++)
-        if (!is_nested(&g->items[i]) && fv_cutter_end(&g->items[i].cutter, &cut))
+        if (g->items[i].by.is_main && fv_cutter_end(&g->items[i].cutter, &cut))
             add_cut(&g->items[i], &cut);
 }
 
@@ -146,6 +142,7 @@ static void merge_rank(struct fv_iteration_gather *g, struct series *s)
             s->sums[i].duration_s += c->end_s - c->begin_s;
             s->sums[i].called_s += c->called_s;
             s->sums[i].wait_s += s->cuts[i].wait_s;
+            s->sums[i].preempted_s = fmax(s->sums[i].preempted_s, s->cuts[i].preempted_s);
             if (s->load)
                 s->load[i * shown + s->ranks] = (float)fmax(c->end_s - c->begin_s - c->called_s, 0);
         }
@@ -186,7 +183,7 @@ void fv_iteration_gather_rank(struct fv_iteration_gather *g, uint32_t rank)
 }
 
 void fv_iteration_gather_wait(struct fv_iteration_gather *g, uint32_t rank, uint32_t thread, double begin_s,
-                              double wait_s)
+                              double wait_s, double preempted_s)
 {
     if (rank != g->rank || thread != g->thread)
         return;
@@ -195,8 +192,10 @@ void fv_iteration_gather_wait(struct fv_iteration_gather *g, uint32_t rank, uint
 
         while (s->waited < s->cut_count && begin_s >= s->cuts[s->waited].of.end_s)
             s->waited++;
-        if (s->waited < s->cut_count && begin_s >= s->cuts[s->waited].of.begin_s)
-            s->cuts[s->waited].wait_s += wait_s;
+        if (s->waited == s->cut_count || begin_s < s->cuts[s->waited].of.begin_s)
+            continue;
+        s->cuts[s->waited].wait_s += wait_s;
+        s->cuts[s->waited].preempted_s += preempted_s;
     }
 }
 
@@ -269,7 +268,9 @@ static void classify(struct series *s, const struct fv_iteration_times *t, const
         bool in_phase = t->period && i % t->period == t->phase, is_long = seconds[i] > t->limit_s;
         size_t part = i * TENTHS / s->count;
 
-        if (t->is_trend)
+        if (t->step)
+            s->class[i] = i < t->step ? FV_EXTRA_OTHER : FV_EXTRA_LONG;
+        else if (t->is_trend)
             s->class[i] = part == 0 ? FV_EXTRA_OTHER : part == TENTHS - 1 ? FV_EXTRA_LONG : FV_EXTRA_NEITHER;
         else if (t->period)
             s->class[i] = in_phase ? FV_EXTRA_LONG : is_long ? FV_EXTRA_NEITHER : FV_EXTRA_OTHER;
@@ -292,6 +293,7 @@ static void judge(struct fv_iteration_gather *g, struct series *s)
 {
     struct fv_iteration_unit *u = &iterations(g)->units[s->unit];
     double *seconds = fv_xcalloc(s->count + 1, sizeof(*seconds)), called_s = 0, n;
+    double *undisturbed = fv_xcalloc(s->count + 1, sizeof(*undisturbed));
 
     add_numbers(g, s, u);
     u->count = s->count;
@@ -300,10 +302,11 @@ static void judge(struct fv_iteration_gather *g, struct series *s)
     n = (double)s->count * (double)s->ranks;
     for (size_t i = 0; i < s->count; i++) {
         seconds[i] = s->sums[i].duration_s / (double)s->ranks;
+        undisturbed[i] = fmax(seconds[i] - s->sums[i].preempted_s, 0);
         called_s += s->sums[i].called_s / n;
         u->wait_s += s->sums[i].wait_s / n;
     }
-    u->times = fv_judge_times(seconds, s->count);
+    u->times = fv_judge_disturbed(seconds, undisturbed, s->count);
     u->longest_at_s = s->sums[u->times.longest].begin_s / (double)s->ranks;
     u->begin_s = s->sums[0].begin_s / (double)s->ranks;
     u->end_s = (s->sums[s->count - 1].begin_s + s->sums[s->count - 1].duration_s) / (double)s->ranks;
@@ -321,6 +324,7 @@ static void judge(struct fv_iteration_gather *g, struct series *s)
         s->extra.nodes[i] = g->build->model->sites[i].node;
     classify(s, &u->times, seconds);
     free(seconds);
+    free(undisturbed);
 }
 
 void fv_iteration_gather_judge(struct fv_iteration_gather *g)
@@ -355,8 +359,11 @@ static void take_cause(void *context, const struct fv_iteration_call *call)
             continue;
         if (!s->cutter.is_in || s->cutter.number >= s->count || call->symbol >= g->symbols.sites)
             continue;
-        fv_extra_call(&s->extra, call->symbol, s->class[s->cutter.number],
-                      isfinite(before) ? call->begin_s - before : 0, call->end_s - call->begin_s);
+        const size_t number = s->cutter.number;
+        const struct fv_extra_iteration in = { number, s->class[number],
+                                               s -> sums[number].duration_s / (double)s->ranks };
+        fv_extra_call(&s->extra, call->symbol, in, isfinite(before) ? call->begin_s - before : 0,
+                      call->end_s - call->begin_s);
     }
 }
 

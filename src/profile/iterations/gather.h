@@ -18,7 +18,7 @@ void fv_iteration_gather_unit(struct fv_iteration_gather *gather, uint32_t unit,
 /* The iterations of a rank. Its waiting comes after it, before the next rank. */
 void fv_iteration_gather_rank(struct fv_iteration_gather *gather, uint32_t rank);
 void fv_iteration_gather_wait(struct fv_iteration_gather *gather, uint32_t rank, uint32_t thread, double begin_s,
-                              double wait_s);
+                              double wait_s, double preempted_s);
 /* When all ranks were there: fills in the units, and makes fv_iterations.numbers. */
 void fv_iteration_gather_judge(struct fv_iteration_gather *gather);
 /* Once more, each rank: what is in long iterations. Then that of a unit, which becomes the caller's. */

@@ -73,7 +73,7 @@ static struct fv_unit_path *paths_of(const struct fv_model *m, const struct fv_i
     return paths;
 }
 
-/* Times of a nested unit, by this rank alone. */
+/* Times of a unit, by this rank alone. */
 static struct fv_iteration_times times_in(const struct sequence *s, const struct fv_unit *unit)
 {
     struct fv_cutter c = fv_cutter(unit->cut);
@@ -128,6 +128,7 @@ static void add_unit(struct fv_build *b, const struct sequence *s, const struct 
                                             .node =
                                                 fv_iteration_node(b->model, b->model->sites[u->call].node, u->depth),
                                             .inside = inside,
+                                            .is_main = u->is_main,
                                             .ranks = 1,
                                             .count = u->count,
                                             .begin_s = u->begin_s,
@@ -141,7 +142,7 @@ static void add_unit(struct fv_build *b, const struct sequence *s, const struct 
 
     FV_GROW(it->units, it->room, it->count + 1);
     it->units[it->count] = made;
-    if (inside != FV_NONE)
+    if (!u->is_main)
         it->units[it->count].times = times_in(s, u);
     fv_iteration_gather_unit(it->gather, (uint32_t)it->count++, u);
 }
@@ -268,12 +269,14 @@ static void finish_cuts(struct fv_build *b, void *gather)
         fv_iteration_gather_judge(gather);
 }
 
-void fv_iterations_waited(struct fv_build *b, uint32_t rank, uint32_t thread, uint64_t begin_ticks, double wait_s)
+void fv_iterations_waited(struct fv_build *b, uint32_t rank, uint32_t thread, uint64_t begin_ticks, double wait_s,
+                          double preempted_s)
 {
     struct fv_iterations *it = fv_model_iterations(b->model);
 
     if (it->count && it->gather && rank < b->shown)
-        fv_iteration_gather_wait(it->gather, rank, thread, fv_build_time(b->model, rank, begin_ticks), wait_s);
+        fv_iteration_gather_wait(it->gather, rank, thread, fv_build_time(b->model, rank, begin_ticks), wait_s,
+                                 preempted_s);
 }
 
 const struct fv_track fv_track_iterations = {

@@ -7,11 +7,12 @@
 #include "profile/iterations/judge.h"
 #include "profile/model.h"
 
-/* What repeats. Times are means over ranks, unless it is nested: then they are of one rank. */
+/* What repeats. Times are means over ranks; of units that are not main ones, they are of one rank. */
 struct fv_iteration_unit {
     uint32_t site;   /* whose call ends each iteration */
     uint32_t node;   /* in the tree: the call in the function that has the loop, on the way to it; 0: not known */
     uint32_t inside; /* index of the unit that it is nested in; FV_NONE: none */
+    bool is_main;    /* findings are about it (units.h) */
     uint32_t ranks;  /* that have as many iterations */
     uint64_t count;
     double begin_s, end_s; /* of the first rank */
@@ -23,6 +24,8 @@ struct fv_iteration_unit {
     uint32_t cause_site, cause_node; /* FV_NONE, 0: not known */
     bool cause_is_call;              /* the call itself is longer, else the computing before it */
     bool cause_is_alone;             /* other iterations do not have the call */
+    uint64_t cause_in;               /* ... and so many have it, ... */
+    double cause_in_s, cause_s;      /* ... which take so long, and of that for it, all of them and of all ranks */
     uint32_t cause_rank;             /* with at least 1.25 times as much of it as any other; FV_NONE: none stands out */
     uint64_t longs, others;          /* iterations of the first rank that were compared for it */
     uint32_t first_number, numbers;  /* its part of fv_iterations.numbers */
@@ -62,8 +65,10 @@ struct fv_iterations {
 };
 FV_SUBJECT_DATA(struct fv_iterations, iterations, iterations)
 
-/* A blocking collective call of a rank, whose times were handed over, waited. In the order of time. */
-void fv_iterations_waited(struct fv_build *build, uint32_t rank, uint32_t thread, uint64_t begin_ticks, double wait_s);
+/* A blocking collective call of a rank, whose times were handed over, waited, and was preempted before. In the order of
+ * time. */
+void fv_iterations_waited(struct fv_build *build, uint32_t rank, uint32_t thread, uint64_t begin_ticks, double wait_s,
+                          double preempted_s);
 /* Call sites have these numbers now: causes of long iterations are judged. */
 void fv_iterations_renumber(struct fv_model *model, const uint32_t *sites);
 void fv_iterations_release(void *data);

@@ -44,9 +44,9 @@ static void get_trend(void *subject, const void *row, const struct fv_column_def
     v->real = t->is_trend ? t->last_s / t->first_s - 1 : 0;
 }
 
-static bool is_outermost(void *subject, const void *row, const struct fv_column_def *c)
+static bool is_main(void *subject, const void *row, const struct fv_column_def *c)
 {
-    return ((const U *)row)->inside == FV_NONE;
+    return ((const U *)row)->is_main;
 }
 
 static bool is_moving(void *subject, const void *row, const struct fv_column_def *c)
@@ -76,7 +76,8 @@ static const struct fv_column_def unit_columns[] = {
     { "source", "from", "", "Which calls were looked at: all of a trace, or blocking collective calls of the wait log.",
       FV_GET(FV_TYPE_TEXT, get_source), .words = source_words },
     { "count", "iterations", "", "How many there are.", FV_FIELD(U, count) },
-    { "rank_count", "ranks", "", "Ranks that have as many. Others are left out. A nested unit is of one rank.",
+    { "rank_count", "ranks", "",
+      "Ranks that have as many. Others are left out. Units without rows in iterations_by_number are of one rank.",
       FV_FIELD(U, ranks) },
     { "begin_s", "begin", "s", "When the first one began.", FV_FIELD(U, begin_s) },
     { "end_s", "end", "s", "When the last one ended.", FV_FIELD(U, end_s) },
@@ -86,7 +87,7 @@ static const struct fv_column_def unit_columns[] = {
     { "longest_s", "longest", "s", "The longest one.", FV_FIELD(U, times.longest_s) },
     { "longest_number", "no.", "", "Its number, from 0.", FV_FIELD(U, times.longest) },
     { "longest_at_s", "at", "s", "When it began. Null: not known.", FV_FIELD(U, longest_at_s), .flags = FV_NULLABLE,
-      .known = is_outermost },
+      .known = is_main },
     { "computing_s", "computing", "s", "Mean time outside of MPI, of an iteration and rank. Null: not known.",
       FV_FIELD(U, computing_s), .flags = FV_NULLABLE },
     { "mpi_s", "MPI", "s", "Mean time in MPI. Null: not known.", FV_FIELD(U, mpi_s), .flags = FV_NULLABLE },
@@ -141,7 +142,8 @@ static const struct fv_relation numbers_relation = {
     .name = "iterations_by_number",
     .key = "iterations_by_number",
     .title = "Iterations one by one",
-    .doc = "Each iteration of the units that are not nested, by unit and number. Without a trace, calls are blocking "
+    .doc = "Each iteration, by unit and number: not of loops around or inside of the unit that findings are about. "
+           "Without a trace, calls are blocking "
            "collective calls.",
     .shape = FV_ROWS,
     .shown =

@@ -15,8 +15,10 @@
 #define LONG         1.5
 #define LONG_BY      5
 #define HITS         0.7
-#define TIMES        3 /* a period is seen at least so often */
-#define RAISED       4 /* times what the limit is above the median: the highest one */
+#define EXACT        6    /* times that an exact period is seen */
+#define FLAT         0.25 /* of a step: what halves of its sides differ by */
+#define TIMES        3    /* a period is seen at least so often */
+#define RAISED       4    /* times what the limit is above the median: the highest one */
 #define TIMES_RAISED 6
 #define SHORT_MOST   4      /* periods that are found by medians */
 #define UNEVEN       0.1    /* of the iterations' time */
@@ -65,6 +67,80 @@ static void find_trend(struct fv_iteration_times *t, const double *seconds, size
         t->grown_s += fmax(seconds[i] - t->first_s, 0);
 }
 
+static double quantile_of(const double *seconds, size_t count, double part, double *room)
+{
+    memcpy(room, seconds, count * sizeof(*room));
+    return fv_select(room, count, part);
+}
+
+/* Where most of those before are on one side of the limit, and most of those behind on the other: the largest sum of
+ * signs less their mean. */
+static size_t likely_step(const double *seconds, size_t count, double limit_s)
+{
+    double sum = 0, most = 0, mean = 0;
+    size_t at = 0;
+
+    for (size_t i = 0; i < count; i++)
+        mean += (seconds[i] > limit_s ? 1 : -1) / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        sum += (seconds[i] > limit_s ? 1 : -1) - mean;
+        if (fabs(sum) > most) {
+            most = fabs(sum);
+            at = i + 1;
+        }
+    }
+    return at;
+}
+
+static bool has_sides(size_t count, size_t at)
+{
+    const size_t least = count / PARTS > FV_JUDGE_LEAST / 2 ? count / PARTS : FV_JUDGE_LEAST / 2;
+
+    return at >= least && count - at >= least;
+}
+
+/* By the shorter ones, as noise lengthens. */
+static bool is_flat(const double *seconds, size_t count, double most, double *room)
+{
+    return fabs(quantile_of(seconds, count / 2, 1 - HITS, room) -
+                quantile_of(seconds + count / 2, count - count / 2, 1 - HITS, room)) <= most;
+}
+
+/* Does it go on in another time from there on? By how much, times; 0: it does not. */
+static double step_at(const double *seconds, size_t count, size_t at, double *room)
+{
+    const size_t rest = count - at;
+    const double before = quantile_of(seconds, at, 0.5, room), after = quantile_of(seconds + at, rest, 0.5, room),
+                 height = fabs(after - before);
+    const bool grows = after > before;
+    const double high = quantile_of(grows ? seconds + at : seconds, grows ? rest : at, 1 - HITS, room),
+                 low = quantile_of(grows ? seconds : seconds + at, grows ? at : rest, HITS, room);
+    const bool is_step = fmax(before, after) >= LONG * fmin(before, after) && high > low &&
+                         is_flat(seconds, at, FLAT * height, room) && is_flat(seconds + at, rest, FLAT * height, room);
+
+    return is_step && before > 0 ? after / before : 0;
+}
+
+static void find_step(struct fv_iteration_times *t, const double *seconds, const double *undisturbed, size_t count,
+                      double *room)
+{
+    size_t at = likely_step(seconds, count, t->p50_s);
+
+    if (!has_sides(count, at))
+        return;
+    at = likely_step(seconds, count,
+                     0.5 * (quantile_of(seconds, at, 0.5, room) + quantile_of(seconds + at, count - at, 0.5, room)));
+    if (!has_sides(count, at))
+        return;
+    const double factor = step_at(seconds, count, at, room), also = step_at(undisturbed, count, at, room);
+    if (factor == 0 || also == 0 || (factor > 1) != (also > 1))
+        return;
+    t->is_trend = true;
+    t->step = at;
+    t->factor = factor;
+    t->grown_s = factor > 1 ? (factor - 1) * quantile_of(seconds, at, 0.5, room) * (double)(count - at) : 0;
+}
+
 /* ---- periods ---- */
 
 static double quantile_of_phase(const double *seconds, size_t count, uint32_t period, uint32_t phase, bool others,
@@ -87,8 +163,21 @@ static void set_period(struct fv_iteration_times *t, const double *seconds, size
     t->period = period;
     t->phase = phase;
     t->factor = others > 0 ? of / others : NAN;
+    t->typical_s = 0;
+    t->period_s = 0;
     for (size_t i = phase; i < count; i += period)
         t->period_s += fmax(seconds[i] - others, 0);
+    t->typical_s = fmax(of - others, 0) * (double)((count - phase + period - 1) / period);
+}
+
+/* Is most of the phase longer than most of the others? */
+static bool stands_out(const double *seconds, size_t count, uint32_t period, uint32_t phase, double *room)
+{
+    double least = quantile_of_phase(seconds, count, period, phase, false, 1 - HITS, room),
+           most = quantile_of_phase(seconds, count, period, phase, true, HITS, room),
+           other = quantile_of_phase(seconds, count, period, phase, true, 0.5, room);
+
+    return least >= LONG * most && least >= LONG * other;
 }
 
 /* So many are long that the median is among them. */
@@ -99,11 +188,7 @@ static bool find_short_period(struct fv_iteration_times *t, const double *second
         return false;
     for (uint32_t period = 2; period <= SHORT_MOST; period++)
         for (uint32_t phase = 0; phase < period; phase++) {
-            double least = quantile_of_phase(seconds, count, period, phase, false, 1 - HITS, room),
-                   most = quantile_of_phase(seconds, count, period, phase, true, HITS, room),
-                   other = quantile_of_phase(seconds, count, period, phase, true, 0.5, room);
-
-            if (least < LONG * most || least < LONG * other)
+            if (!stands_out(seconds, count, period, phase, room))
                 continue;
             set_period(t, seconds, count, period, phase, room);
             return true;
@@ -186,7 +271,7 @@ static void find_outliers(struct fv_iteration_times *t, const double *seconds, s
     }
 }
 
-struct fv_iteration_times fv_judge_times(const double *seconds, size_t count)
+static struct fv_iteration_times judge(const double *seconds, const double *undisturbed, size_t count)
 {
     struct fv_iteration_times t = { .first_s = NAN, .last_s = NAN, .factor = NAN, .limit_s = NAN };
     double *room = fv_xcalloc(count + 1, sizeof(*room));
@@ -205,12 +290,39 @@ struct fv_iteration_times fv_judge_times(const double *seconds, size_t count)
         if (count >= FV_JUDGE_LEAST) {
             t.limit_s = fmax(LONG * n.median, n.median + LONG_BY * n.spread);
             find_trend(&t, seconds, count, room);
+            if (!t.is_trend)
+                find_step(&t, seconds, undisturbed, count, room);
             if (!t.is_trend && !find_period(&t, seconds, count, room))
                 find_short_period(&t, seconds, count, room);
             if (!t.is_trend)
                 find_outliers(&t, seconds, count);
         }
     }
+    free(room);
+    return t;
+}
+
+struct fv_iteration_times fv_judge_times(const double *seconds, size_t count)
+{
+    return judge(seconds, seconds, count);
+}
+
+struct fv_iteration_times fv_judge_disturbed(const double *seconds, const double *undisturbed, size_t count)
+{
+    struct fv_iteration_times t = judge(seconds, undisturbed, count);
+    double *room = fv_xcalloc(count + 1, sizeof(*room));
+    const struct fv_iteration_times of =
+        t.is_trend || t.period ? (struct fv_iteration_times){ 0 } : fv_judge_times(undisturbed, count);
+    const uint32_t period = t.period ? t.period : of.period, phase = t.period ? t.phase : of.phase;
+    const bool is_exact = period && count / period >= EXACT && stands_out(undisturbed, count, period, phase, room);
+
+    if (is_exact && !t.period) {
+        set_period(&t, undisturbed, count, period, phase, room);
+        t.outliers = 0;
+        t.outliers_s = 0;
+        find_outliers(&t, seconds, count);
+    }
+    t.is_exact = is_exact;
     free(room);
     return t;
 }
@@ -250,6 +362,25 @@ static size_t changes_without_spikes(uint32_t *who, size_t count)
     return changes;
 }
 
+static bool has_fixed_distances(const uint32_t *who, size_t count)
+{
+    size_t *gaps = fv_xcalloc(count, sizeof(*gaps)), n = 0, same = 0, begin = 0;
+    double *reals = fv_xcalloc(count, sizeof(*reals)), typical;
+
+    for (size_t i = 1; i < count; i++)
+        if (who[i] != who[i - 1]) {
+            reals[n] = (double)(i - begin);
+            gaps[n++] = i - begin;
+            begin = i;
+        }
+    typical = n ? fv_select(reals, n, 0.5) : 0;
+    for (size_t i = 0; i < n; i++)
+        same += fabs((double)gaps[i] - typical) <= fmax(1, 0.1 * typical);
+    free(gaps);
+    free(reals);
+    return n >= EXACT && typical > 2 && (double)same >= HITS * (double)n;
+}
+
 struct fv_moving_load fv_judge_load(const float *load, size_t ranks, const double *seconds, size_t count)
 {
     struct fv_moving_load m = { .moves = false };
@@ -279,6 +410,7 @@ struct fv_moving_load fv_judge_load(const float *load, size_t ranks, const doubl
     bool is_seldom = (double)changes <= BY_CHANCE * chance;
     changes = changes_without_spikes(who, count);
     m.every = (double)count / (double)(changes + 1);
+    m.is_fixed = has_fixed_distances(who, count);
     m.moves =
         m.imbalance_s >= UNEVEN * all_s && m.lost_s >= 0.5 * m.imbalance_s && changes >= 3 && m.ranks > 1 && is_seldom;
     free(who);

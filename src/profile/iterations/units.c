@@ -18,8 +18,10 @@
 #define LONG_PAUSE 20   /* times the median, and ... */
 #define LONG_PART  0.2  /* ... of the run */
 #define OWN        0.5  /* of an outer loop's time outside of the inner one: it is no branch */
-#define OWN_VARIES 0.2  /* the same where the rounds of the inner loop vary */
+#define OWN_VARIES 0.2  /* the same where the rounds of the inner loop vary widely */
 #define VARIES     0.1  /* of the median rounds: from the tenth to the ninetieth percentile */
+#define WIDELY     0.3
+#define IN_CALLER  2 /* frames: a loop in the function that calls the one with the call */
 #define LOOPS_MOST 64
 
 /* Of a call site. */
@@ -310,9 +312,10 @@ static void find_loops(struct finder *f)
 
 /* What an outer loop is to an inner one. */
 struct nest {
-    double own;         /* of the outer one's time: beside the inner one's median */
-    bool varies, lacks; /* the inner one's rounds; what is beside it takes the place of some of its core */
-    bool both, deeper;  /* frames: see is_branch() */
+    double own;                      /* of the outer one's time: beside the inner one's median */
+    size_t rounds;                   /* of the inner one in each of the outer one, where they are as many in all; 0 */
+    bool varies, widely, lacks;      /* the inner one's rounds; what is beside it takes the place of some of its core */
+    bool both, deeper, maybe_deeper; /* frames: see is_branch() */
 };
 
 /* Rounds of the inner loop in each piece of the outer one, and what the round longer takes in which that ends. */
@@ -350,6 +353,8 @@ static void count_rounds(struct finder *f, const struct loop *outer, const struc
     double most = fv_select(f->reals, pieces, 0.5),
            spread = fv_select(f->reals, pieces, 0.9) - fv_select(f->reals, pieces, 0.1);
     n->varies = spread >= 2 && spread > VARIES * most;
+    n->rounds = spread > 0 || inner->pieces != (size_t)most * outer->pieces ? 0 : (size_t)most;
+    n->widely = n->varies && spread > WIDELY * most;
     n->own = outer->covered_s > 0 ? own_s / outer->covered_s : 0;
     n->lacks = lacking > pieces / 2;
 }
@@ -361,7 +366,10 @@ static void compare_frames(const struct finder *f, const struct loop *outer, con
     const struct fv_call_sequence *s = f->s;
     uint32_t least = UINT32_MAX, most = 0;
 
-    n->deeper = s->path && inner->depth > outer->depth;
+    /* one call site may be in a loop of its function, or of the one that calls it */
+    n->maybe_deeper = s->path && inner->depth > outer->depth;
+    n->deeper =
+        n->maybe_deeper && inner->depth > outer->depth + (inner->depth == s->path[inner->anchor].depth ? IN_CALLER : 0);
     for (uint32_t i = 0; s->path && i < s->symbols; i++)
         if (outer->core[i] && !inner->core[i] && is_call(s, i)) {
             uint32_t depth = common(s, inner->anchor, i);
@@ -374,15 +382,18 @@ static void compare_frames(const struct finder *f, const struct loop *outer, con
 
 /* "if (step % 50 == 0) save();" in a loop, and a loop of 50 rounds with a save() behind it, make the same calls. It is
  * a loop around the inner one if at least half of its time is beside that; if it calls something else both in the
- * function that has the inner loop and outside of it; or if the number of rounds varies, and it is in another function,
- * or a fifth of the time is beside it and takes the place of nothing. */
-static bool is_branch(struct finder *f, const struct loop *outer, const struct loop *inner)
+ * function that has the inner loop and outside of it; if the number of rounds varies, and it is in another function; or
+ * if that varies widely, and it may be in another function, or a fifth of the time is beside it and takes the place of
+ * nothing. */
+static bool is_branch(struct finder *f, const struct loop *outer, const struct loop *inner, bool *is_listed)
 {
     struct nest n;
 
     count_rounds(f, outer, inner, &n);
     compare_frames(f, outer, inner, &n);
-    return !(n.own >= OWN || n.both || (n.varies && (n.deeper || (n.own >= OWN_VARIES && !n.lacks))));
+    *is_listed = n.deeper && n.rounds > 1;
+    return !(n.own >= OWN || n.both || (n.varies && n.deeper) ||
+             (n.widely && (n.maybe_deeper || (n.own >= OWN_VARIES && !n.lacks))));
 }
 
 static bool is_in(const struct loop *outer, const struct loop *inner)
@@ -432,7 +443,8 @@ static struct fv_unit_cut cut_of(const struct finder *f, const struct loop *l)
     return (struct fv_unit_cut){ .anchor = is_end ? end : begin, .first = first, .is_end = is_end, .core = core };
 }
 
-static size_t put(const struct finder *f, const struct loop *l, uint32_t inside, struct fv_unit *out, size_t count)
+static size_t put(const struct finder *f, const struct loop *l, uint32_t inside, bool is_main, struct fv_unit *out,
+                  size_t count)
 {
     struct fv_unit_cut cut;
 
@@ -441,6 +453,7 @@ static size_t put(const struct finder *f, const struct loop *l, uint32_t inside,
         out[count++] = (struct fv_unit){ .cut = cut,
                                          .call = call_at(f, l, cut.anchor),
                                          .inside = inside,
+                                         .is_main = is_main,
                                          .count = l->pieces,
                                          .depth = l->depth,
                                          .begin_s = f->s->begin_s[l->first_call],
@@ -450,25 +463,36 @@ static size_t put(const struct finder *f, const struct loop *l, uint32_t inside,
     return count;
 }
 
+/* The unit, in the loops that it may be a branch of. */
+struct choice {
+    const struct loop *unit, *around[LOOPS_MOST]; /* around: the outermost first */
+    size_t around_count;
+};
+
 /* A loop, or the one within it that is the unit. */
-static const struct loop *unit_of(struct finder *f, const struct loop *l)
+static void resolve(struct finder *f, const struct loop *l, struct choice *out)
 {
     const struct loop *inner;
+    bool is_listed;
 
-    while ((inner = within(f, l)) && is_branch(f, l, inner))
+    out->around_count = 0;
+    while ((inner = within(f, l)) && is_branch(f, l, inner, &is_listed)) {
+        if (is_listed)
+            out->around[out->around_count++] = l;
         l = inner;
-    return l;
+    }
+    out->unit = l;
 }
 
 static int by_begin(const void *a, const void *b)
 {
-    const struct loop *x = *(const struct loop *const *)a, *y = *(const struct loop *const *)b;
+    const struct loop *x = ((const struct choice *)a)->unit, *y = ((const struct choice *)b)->unit;
 
     return (x->first_call > y->first_call) - (x->first_call < y->first_call);
 }
 
 /* Loops that do not overlap; those that cover most of the run are chosen first. Returns how many, by their begin. */
-static size_t outermost(struct finder *f, const struct loop *out[LOOPS_MOST])
+static size_t outermost(struct finder *f, struct choice out[LOOPS_MOST])
 {
     size_t count = 0;
 
@@ -477,30 +501,43 @@ static size_t outermost(struct finder *f, const struct loop *out[LOOPS_MOST])
         bool is_most = l->covered_s >= FV_UNIT_ALL * span_s(f->s), is_free = is_most == (k < f->loop_count);
 
         for (size_t i = 0; i < count; i++)
-            is_free = is_free && !overlap(out[i], l);
+            is_free = is_free && !overlap(out[i].unit, l);
         if (is_free)
-            out[count++] = unit_of(f, l);
+            resolve(f, l, &out[count++]);
     }
     if (count)
         qsort(out, count, sizeof(*out), by_begin);
     return count;
 }
 
+/* A unit, behind those around it, and before those inside of it. */
+static size_t put_all(const struct finder *f, const struct choice *c, struct fv_unit *out, size_t count)
+{
+    uint32_t inside = FV_NONE;
+
+    for (size_t i = 0; i < c->around_count; i++) {
+        count = put(f, c->around[i], inside, false, out, count);
+        inside = (uint32_t)count - 1;
+    }
+    count = put(f, c->unit, inside, true, out, count);
+    inside = (uint32_t)count - 1;
+    for (const struct loop *of = c->unit + 1; of < f->loops + f->loop_count; of++)
+        if (is_in(c->unit, of) && of->pieces >= 2 * c->unit->pieces)
+            count = put(f, of, inside, false, out, count);
+    return count;
+}
+
 static size_t choose(struct finder *f, struct fv_unit *out)
 {
-    const struct loop *units[LOOPS_MOST];
-    size_t count = 0, outer = outermost(f, units);
+    struct choice *choices = fv_xcalloc(LOOPS_MOST, sizeof(*choices));
+    size_t count = 0, outer = outermost(f, choices);
     double covered_s = 0;
 
     for (size_t i = 0; i < outer; i++) {
-        uint32_t unit = (uint32_t)count;
-
-        count = put(f, units[i], FV_NONE, out, count);
-        covered_s += units[i]->covered_s;
-        for (const struct loop *of = units[i] + 1; of < f->loops + f->loop_count; of++)
-            if (is_in(units[i], of) && of->pieces >= 2 * units[i]->pieces)
-                count = put(f, of, unit, out, count);
+        count = put_all(f, &choices[i], out, count);
+        covered_s += choices[i].unit->covered_s;
     }
+    free(choices);
     if (covered_s >= FV_UNIT_ALL * span_s(f->s))
         return count;
     fv_units_release(out, count);

@@ -9,8 +9,9 @@
  * first time in one order, and the core makes seven of ten calls. Calls in random order have no such anchor.
  *
  * Anchors of about as many pieces are of one loop: the one that is clearest, and then that with most pieces, stands for
- * it. Of loops in each other, the outermost is the unit, unless what it does beside the inner one looks like a branch
- * within that one: see is_branch(). */
+ * it. Of loops in each other, the outermost is the main unit, unless what it does beside the inner one looks like a
+ * branch within that one: see is_branch(). Then it is listed only if the inner one is called from further in, and has
+ * as many rounds in each. */
 #ifndef FV_UNITS_H
 #define FV_UNITS_H
 
@@ -46,6 +47,7 @@ struct fv_unit {
     struct fv_unit_cut cut;
     uint32_t call;   /* symbol: the anchor, or the first call behind it */
     uint32_t inside; /* index of the unit that it is nested in; FV_NONE: none */
+    bool is_main;    /* what iterations are: others are around it, or inside */
     size_t count;    /* iterations */
     uint32_t depth;  /* frames that all its calls have in common */
     double begin_s, end_s;

@@ -13,7 +13,10 @@ static void put_note(const struct fv_page *p, const struct fv_iteration_unit *u,
 
     if (units > 1)
         snprintf(of, sizeof(of), "unit %zu: ", unit);
-    if (t->is_trend)
+    if (t->step)
+        fv_text_note(p, FV_PLAIN, "%sfrom number %zu on, iterations take %.2g times as long as before", of, t->step,
+                     t->factor);
+    else if (t->is_trend)
         fv_text_note(p, FV_PLAIN, "%siterations %s from %s to %s (medians of the first and the last tenth)", of,
                      t->last_s > t->first_s ? "grow" : "shrink", fv_words_seconds(t->first_s, first),
                      fv_words_seconds(t->last_s, last));
@@ -37,6 +40,6 @@ FV_TEXT_SECTION(iterations)
                      it->traced ? "what the program repeats, by the trace; waiting: in blocking collective calls"
                                 : "what the program repeats, by its blocking collective calls");
     for (size_t i = 0; i < it->count; i++)
-        if (it->units[i].inside == FV_NONE)
+        if (it->units[i].is_main)
             put_note(p, &it->units[i], i, it->count);
 }
