@@ -531,7 +531,7 @@ class IterationsByNumberRow(KnownRow):
     longest_s: float
     computing_s: Optional[float]
     mpi_s: Optional[float]
-    wait_s: float
+    wait_s: Optional[float]
     imbalance_s: Optional[float]
     slowest_rank: Optional[int]
 

@@ -392,7 +392,7 @@ const struct fv_option fv_option_table[] = {
       .parse = parse_size, .offset = FIELD(profile_max), .least = 65536, .most = SIZE_MOST },
     { .variable = "FVMPI_COLLECTIVES_MAX", .flag = "--collectives-max", .argument = "SIZE", .value = "2M",
       .help = "largest size of the log per thread from which waiting in collectives is computed. When it is full, "
-              "every second call is dropped",
+              "every second call behind its first quarter is dropped",
       .parse = parse_size, .offset = FIELD(collectives_max), .least = 4096, .most = SIZE_MOST },
     { .variable = "FVMPI_TRACE", .flag = "--trace", .letter = 't', .value = "0",
       .help = "record each MPI call with its time. `fvunify` makes an OTF2 archive of it",

@@ -99,9 +99,23 @@ FV_COLD void fv_bins_add_across(struct fv_thread *t, unsigned class, uint64_t be
 
 /* ---- the log of collective calls ---- */
 
+#define WHOLE 4 /* one in so many of its bytes is not thinned */
+
 static size_t capacity(const struct fv_chunk_header *chunk)
 {
     return (fv_chunk_room(chunk) + chunk->used) / sizeof(struct fv_coll_record);
+}
+
+/* Chunks of the first quarter, which is not thinned: what repeats in a long run is found in it. 0: there are no others,
+ * as the disk is full. */
+static unsigned whole_chunks(const struct fv_wait_log *log)
+{
+    uint64_t bytes = 0;
+    unsigned count = 0;
+
+    while (count < log->chunks && (bytes += log->chunk[count]->bytes) <= fv_rt.options.collectives_max / WHOLE)
+        count++;
+    return count < log->chunks ? count : 0;
 }
 
 /* Keeps the calls whose sequence number is a multiple of 2^shift; all ranks that thin as far keep the
@@ -109,11 +123,12 @@ static size_t capacity(const struct fv_chunk_header *chunk)
 static uint64_t keep_multiples(struct fv_wait_log *log)
 {
     uint32_t below = (UINT32_C(1) << log->shift) - 1;
-    unsigned to = 0;
+    unsigned to = whole_chunks(log);
+    const unsigned first = to;
     size_t at = 0, count[FV_WAIT_LOG_CHUNKS] = { 0 };
     uint64_t gone = 0;
 
-    for (unsigned from = 0; from < log->chunks; from++) {
+    for (unsigned from = first; from < log->chunks; from++) {
         const struct fv_coll_record *records = fv_chunk_records(log->chunk[from]);
 
         for (size_t i = 0; i < log->chunk[from]->used / sizeof(*records); i++) {
@@ -127,7 +142,7 @@ static uint64_t keep_multiples(struct fv_wait_log *log)
             count[to] = at;
         }
     }
-    for (unsigned i = 0; i < log->chunks; i++)
+    for (unsigned i = first; i < log->chunks; i++)
         __atomic_store_n(&log->chunk[i]->used, count[i] * sizeof(struct fv_coll_record), __ATOMIC_RELEASE);
     log->current = to;
     return gone;

@@ -175,6 +175,18 @@ def steady(mpi, program, options):
     equal('period', unit['period'], None)
 
 
+def first_part(mpi, program):
+    """The log of collective calls is full long before the end: iterations of its first calls are known."""
+    looked = Looked(mpi, program, 'steady', options=('--sample=off', '--collectives-max=8K'))
+    equal('units', len(looked.units), 1)
+    unit = looked.units[0]
+    check(20 <= unit['count'] < 100, '{}', unit)
+    equal('waiting', (unit['rank_count'], unit['wait_s']), (2, None))
+    text = harness.run([harness.FVMPI, 'report', looked.run.directory]).ended(0).out
+    said = re.search('of the first ([0-9]+) collective calls of a rank', text)
+    check(said and unit['count'] <= int(said.group(1)) <= unit['count'] + 2, '{} {}', said, unit['count'])
+
+
 def visits(mpi, program):
     unit = Looked(mpi, program, 'visits', options=('--sample=off', '--trace')).one(200)
     equal('loop', (plain(unit['function']), unit['rank_count']), ('visits', 2))
@@ -205,6 +217,7 @@ def main():
             ('two loops', phases, ()),
             ('a steady loop', steady, (plainly,)),
             ('a steady loop, by a trace', steady, (traced,)),
+            ('a log that is full', first_part, ()),
             ('loops of calls in a loop', visits, ()),
             ('no loop', none, ()),
         ):

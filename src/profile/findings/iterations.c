@@ -101,12 +101,33 @@ static const char *ordinal(uint32_t n)
     return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
+/* What was looked at, if it is a part, is judged as if the run went on so. */
+static double times_of_run(const struct fv_model *m, const struct fv_iteration_unit *u)
+{
+    const double looked_s = (u->end_s - u->begin_s) * u->ranks;
+
+    return fv_model_iterations(m)->is_part && looked_s > 0 ? fmax(1, m->efficiency.total_s / looked_s) : 1;
+}
+
+/* ", of the first 16,352 collective calls of a rank"; "": all were looked at. */
+static const char *say_part(const struct fv_model *m, char *out, size_t bytes)
+{
+    const struct fv_iterations *it = fv_model_iterations(m);
+    char calls[FV_WORD];
+
+    out[0] = '\0';
+    if (it->is_part)
+        snprintf(out, bytes, ", of the first %s collective calls", fv_words_count(it->first_calls, calls));
+    return out;
+}
+
 /* Outliers are the machine's, unless the program calls something in them that it does not call otherwise. So may be
  * what has no pattern, where the machine took more. */
 static bool is_worth(const struct fv_profile *v, const struct fv_findings *f, const struct fv_iteration_unit *u,
                      double lost_s, bool has_pattern)
 {
-    return u->is_main && fv_finding_worth(v, lost_s) && (has_pattern || !fv_finding_is_disturbance(f, lost_s));
+    return u->is_main && fv_finding_worth(v, lost_s * times_of_run(v->model, u)) &&
+           (has_pattern || !fv_finding_is_disturbance(f, lost_s));
 }
 
 /* Behind a pattern, where the machine took more. */
@@ -135,7 +156,9 @@ static double longer_s(const struct fv_findings *f, const struct fv_iteration_un
 FV_FINDING(slow_iterations)
 {
     const struct fv_iterations *it = fv_model_iterations(v->model);
-    char cause[WORDS], count[FV_WORD], some[FV_WORD], noise[160];
+    char cause[WORDS], count[FV_WORD], some[FV_WORD], noise[160], part[80];
+
+    say_part(v->model, part, sizeof(part));
 
     for (size_t i = 0; i < it->count; i++) {
         const struct fv_iteration_unit *u = &it->units[i];
@@ -150,11 +173,11 @@ FV_FINDING(slow_iterations)
         fv_words_count(u->count, count);
         say_noise(f, lost_s, noise, sizeof(noise));
         if (t->period)
-            fv_finding_say(f, finding, "every %u%s of %s iterations takes %.2g times as long%s%s", t->period,
-                           ordinal(t->period), count, t->factor, cause, noise);
+            fv_finding_say(f, finding, "every %u%s of %s iterations%s takes %.2g times as long%s%s", t->period,
+                           ordinal(t->period), count, part, t->factor, cause, noise);
         else
-            fv_finding_say(f, finding, "%s of %s iterations take %.2g times as long%s%s",
-                           fv_words_count(u->cause_in, some), count, u->cause_in_s / t->p50_s, cause, noise);
+            fv_finding_say(f, finding, "%s of %s iterations%s take %.2g times as long%s%s",
+                           fv_words_count(u->cause_in, some), count, part, u->cause_in_s / t->p50_s, cause, noise);
         say_next(v, f, finding, u);
     }
 }
@@ -162,8 +185,9 @@ FV_FINDING(slow_iterations)
 FV_FINDING(growing_iterations)
 {
     const struct fv_iterations *it = fv_model_iterations(v->model);
-    char cause[WORDS], count[FV_WORD], first[FV_WORD], last[FV_WORD];
+    char cause[WORDS], count[FV_WORD], first[FV_WORD], last[FV_WORD], part[80];
 
+    say_part(v->model, part, sizeof(part));
     for (size_t i = 0; i < it->count; i++) {
         const struct fv_iteration_unit *u = &it->units[i];
         double lost_s = u->times.is_trend ? u->times.grown_s * u->ranks : 0;
@@ -173,12 +197,12 @@ FV_FINDING(growing_iterations)
         struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_EXACT);
         say_cause(v, finding, u, cause, sizeof(cause));
         if (u->times.step)
-            fv_finding_say(f, finding, "from number %s on, %s iterations take %.2g times as long%s",
-                           fv_words_count(u->times.step, first), fv_words_count(u->count - u->times.step, count),
+            fv_finding_say(f, finding, "from number %s on, %s iterations%s take %.2g times as long%s",
+                           fv_words_count(u->times.step, first), fv_words_count(u->count - u->times.step, count), part,
                            u->times.factor, cause);
         else
-            fv_finding_say(f, finding, "%s iterations grow from %s to %s (medians of the first and the last tenth)%s",
-                           fv_words_count(u->count, count), fv_words_seconds(u->times.first_s, first),
+            fv_finding_say(f, finding, "%s iterations%s grow from %s to %s (medians of the first and the last tenth)%s",
+                           fv_words_count(u->count, count), part, fv_words_seconds(u->times.first_s, first),
                            fv_words_seconds(u->times.last_s, last), cause);
         say_next(v, f, finding, u);
     }
@@ -188,8 +212,9 @@ FV_FINDING(moving_imbalance)
 {
     const struct fv_model *m = v->model;
     const struct fv_iterations *it = fv_model_iterations(m);
-    char count[FV_WORD], place[600], noise[160];
+    char count[FV_WORD], place[600], noise[160], part[80];
 
+    say_part(m, part, sizeof(part));
     for (size_t i = 0; i < it->count; i++) {
         const struct fv_iteration_unit *u = &it->units[i];
 
@@ -200,11 +225,11 @@ FV_FINDING(moving_imbalance)
         place_of(v, finding, u->node, place, sizeof(place));
         finding->site = u->site;
         fv_finding_say(f, finding,
-                       "the slowest rank changes every ~%.2g of %s iterations, among %u ranks. Over the run they "
+                       "the slowest rank changes every ~%.2g of %s iterations%s, among %u ranks. Over %s they "
                        "%s for about the same time. The loop is in or around %s%s",
-                       u->load.every, fv_words_count(u->count, count), u->load.ranks,
-                       it->traced ? "compute" : "are outside of collective calls", place,
-                       say_noise(f, u->load.lost_s, noise, sizeof(noise)));
+                       u->load.every, fv_words_count(u->count, count), part, u->load.ranks,
+                       it->is_part ? "these" : "the run", it->traced ? "compute" : "are outside of collective calls",
+                       place, say_noise(f, u->load.lost_s, noise, sizeof(noise)));
         say_next(v, f, finding, u);
     }
 }

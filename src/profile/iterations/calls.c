@@ -138,7 +138,27 @@ static void take_traced(struct stream *s)
     fv_numbers_release(&sites);
 }
 
-static void take_logged(struct stream *s)
+/* Behind the first ones, the log has multiples of 2^thinned alone. */
+uint64_t fv_iteration_logged(const struct fv_build *b, uint32_t rank)
+{
+    const uint32_t thinned = b->model->ranks[rank].thinned, thread = fv_iteration_thread(b->model, rank);
+    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_COLLECTIVES);
+    uint64_t count = 0, whole = 0;
+    struct fv_coll_record r;
+
+    if (!thinned)
+        return UINT64_MAX;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        if (c.thread != thread)
+            continue;
+        memcpy(&r, p, sizeof(r));
+        count++;
+        whole = r.sequence & ((UINT32_C(1) << thinned) - 1) ? count : whole;
+    }
+    return whole;
+}
+
+static void take_logged(struct stream *s, uint64_t most)
 {
     const struct fv_build_file *f = &s->build->files[s->rank];
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COLLECTIVES);
@@ -147,6 +167,8 @@ static void take_logged(struct stream *s)
     for (const void *p; (p = fv_cursor_next(&c));) {
         if (c.thread != s->thread)
             continue;
+        if (!most--)
+            return;
         memcpy(&r, p, sizeof(r));
         const struct fv_cell_place *place = fv_build_place(f, c.thread, r.cell_flags >> 3);
 
@@ -179,5 +201,5 @@ void fv_iteration_calls(struct fv_build *b, uint32_t rank, bool traced, const st
     if (traced)
         take_traced(&s);
     else
-        take_logged(&s);
+        take_logged(&s, fv_iteration_logged(b, rank));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of a rank's main thread, one after the other, as far as its file has them: all calls of MPI by a trace;
- * else blocking collective calls, of which the wait log has all unless it was thinned. */
+ * else blocking collective calls, of which the wait log has all, or the first ones if it was thinned. */
 #ifndef FV_ITERATION_CALLS_H
 #define FV_ITERATION_CALLS_H
 
@@ -29,6 +29,8 @@ void fv_iteration_calls(struct fv_build *build, uint32_t rank, bool traced, cons
                         fv_iteration_call_fn *take, void *context);
 /* The node of a path that is so deep, 0: outermost; or its innermost. */
 uint32_t fv_iteration_node(const struct fv_model *model, uint32_t node, uint32_t depth);
+/* How many blocking collective calls the log has without a gap, from the first on; UINT64_MAX: all. */
+uint64_t fv_iteration_logged(const struct fv_build *build, uint32_t rank);
 /* The id of the rank's main thread. */
 uint32_t fv_iteration_thread(const struct fv_model *model, uint32_t rank);
 

@@ -13,6 +13,7 @@
 #define ITERATIONS_MOST (1u << 20) /* of a unit: later ones are not looked at */
 #define LOADS_MOST      (1u << 24) /* iterations times ranks: of more, who was slowest is not known */
 #define TENTHS          10         /* of a trend, the first part and the last */
+#define CUT_OFF         0.1        /* of the iterations: that ranks may differ by, where their calls are cut off */
 
 /* On one rank. */
 struct cut {
@@ -122,6 +123,12 @@ static void end_cuts(struct fv_iteration_gather *g)
             add_cut(&g->items[i], &cut);
 }
 
+/* Where the calls of ranks end anywhere, so do their iterations. */
+static bool is_cut_off(const struct fv_iteration_gather *g, const struct series *s)
+{
+    return iterations(g)->is_part && fabs((double)s->cut_count - (double)s->count) <= CUT_OFF * (double)s->count;
+}
+
 /* The rank's iterations join those of others, if there are as many. */
 static void merge_rank(struct fv_iteration_gather *g, struct series *s)
 {
@@ -134,6 +141,8 @@ static void merge_rank(struct fv_iteration_gather *g, struct series *s)
         if (s->count * shown <= LOADS_MOST)
             s->load = fv_xcalloc(s->count * shown, sizeof(*s->load));
     }
+    if (is_cut_off(g, s))
+        s->count = s->cut_count = s->cut_count < s->count ? s->cut_count : s->count;
     if (s->cut_count == s->count && s->count) {
         for (size_t i = 0; i < s->count; i++) {
             const struct fv_cut *c = &s->cuts[i].of;
@@ -234,6 +243,7 @@ static struct fv_iteration_number number_of(const struct fv_iteration_gather *g,
     }
     row.computing_s = traced ? row.duration_s - row.mpi_s : NAN;
     row.mpi_s = traced ? row.mpi_s : NAN;
+    row.wait_s = iterations(g)->is_part ? NAN : row.wait_s;
     for (size_t k = 0; k < s->ranks; k++) {
         sum += loads[k];
         most = loads[k] > loads[most] ? k : most;
@@ -310,6 +320,10 @@ static void judge(struct fv_iteration_gather *g, struct series *s)
     u->longest_at_s = s->sums[u->times.longest].begin_s / (double)s->ranks;
     u->begin_s = s->sums[0].begin_s / (double)s->ranks;
     u->end_s = (s->sums[s->count - 1].begin_s + s->sums[s->count - 1].duration_s) / (double)s->ranks;
+    if (iterations(g)->is_part) { /* waiting and noise are not known of all calls */
+        u->wait_s = NAN;
+        u->times.is_exact = false;
+    }
     u->mpi_s = iterations(g)->traced ? called_s : NAN;
     u->computing_s = iterations(g)->traced ? u->times.mean_s - called_s : NAN;
     pack_load(s, g->build->shown);

@@ -186,13 +186,22 @@ static bool is_thinned(const struct fv_build *b)
     return false;
 }
 
+/* Of a rank's log that was thinned, its first calls are looked at. */
+static void note_first(struct fv_build *b, uint32_t rank)
+{
+    struct fv_iterations *it = fv_model_iterations(b->model);
+    const uint64_t calls = it->is_part ? fv_iteration_logged(b, rank) : UINT64_MAX;
+
+    it->first_calls = calls < it->first_calls ? calls : it->first_calls;
+}
+
 static void *begin_units(struct fv_build *b)
 {
     struct fv_iterations *it = fv_model_iterations(b->model);
 
     it->traced = is_traced(b);
-    if (!it->traced && is_thinned(b))
-        it->left = "iterations: the log of collective calls has not all of them (FVMPI_COLLECTIVES_MAX)";
+    it->is_part = !it->traced && is_thinned(b);
+    it->first_calls = UINT64_MAX;
     it->gather = fv_iteration_gather_new(b);
     return fv_xcalloc(1, sizeof(struct search));
 }
@@ -225,9 +234,10 @@ static void read_units(struct fv_build *b, void *state, uint32_t rank)
     struct search *of = state;
     struct sequence s = { .count = 0 };
 
-    if (it->left || it->count || of->looked == RANKS_LOOKED)
+    if (it->count || of->looked == RANKS_LOOKED)
         return;
     of->looked++;
+    note_first(b, rank);
     fv_iteration_calls(b, rank, it->traced, symbols, take_call, &s);
     search(b, rank, &s, symbols);
     free(s.symbol);
@@ -237,7 +247,10 @@ static void read_units(struct fv_build *b, void *state, uint32_t rank)
 
 static void finish_units(struct fv_build *b, void *state)
 {
-    (void)b;
+    struct fv_iterations *it = fv_model_iterations(b->model);
+
+    if (it->is_part && !it->first_calls)
+        it->left = "iterations: the log of collective calls has too few of them (FVMPI_COLLECTIVES_MAX)";
     free(state);
 }
 
@@ -259,8 +272,10 @@ static void *begin_cuts(struct fv_build *b)
 
 static void read_cuts(struct fv_build *b, void *gather, uint32_t rank)
 {
-    if (fv_model_iterations(b->model)->count)
-        fv_iteration_gather_rank(gather, rank);
+    if (!fv_model_iterations(b->model)->count)
+        return;
+    note_first(b, rank);
+    fv_iteration_gather_rank(gather, rank);
 }
 
 static void finish_cuts(struct fv_build *b, void *gather)

@@ -59,6 +59,8 @@ struct fv_iterations {
     size_t sample_count, sample_room;
     struct fv_index sample_index;
     bool traced;                        /* by all calls; else by blocking collective calls */
+    bool is_part;                       /* ... of which the log has only the first ones, ... */
+    uint64_t first_calls;               /* ... so many of a rank, at least */
     const char *left;                   /* why nothing was looked for, a clause; NULL: it was */
     struct fv_iteration_gather *gather; /* while they are read */
     struct fv_extra *extras;            /* then by unit, until call sites have their numbers; NULL: none */

@@ -31,6 +31,7 @@ static void put_note(const struct fv_page *p, const struct fv_iteration_unit *u,
 FV_TEXT_SECTION(iterations)
 {
     const struct fv_iterations *it = fv_model_iterations(v->model);
+    char calls[FV_WORD];
 
     if (it->left)
         fv_text_note(p, FV_PLAIN, "%s", it->left);
@@ -39,6 +40,9 @@ FV_TEXT_SECTION(iterations)
     fv_text_relation(p, v, "iterations", "unit",
                      it->traced ? "what the program repeats, by the trace; waiting: in blocking collective calls"
                                 : "what the program repeats, by its blocking collective calls");
+    if (it->is_part)
+        fv_text_note(p, FV_PLAIN, "of the first %s collective calls of a rank: the log has not all (--collectives-max)",
+                     fv_words_count(it->first_calls, calls));
     for (size_t i = 0; i < it->count; i++)
         if (it->units[i].is_main)
             put_note(p, &it->units[i], i, it->count);
