@@ -599,14 +599,16 @@ static void one_cause_of_several(void **state)
                       i < 10 ? 0.005 : 0.001, 1e-5);
         if (i < 4)
             fv_extra_call(&x, 1, (struct fv_extra_iteration){ i, FV_EXTRA_LONG, 0.02 }, 0.01, 1e-5);
+        if (i == 99) /* which was not so long */
+            fv_extra_call(&x, 1, (struct fv_extra_iteration){ i, FV_EXTRA_OTHER, 0.01 }, 0.001, 1e-5);
     }
     fv_extra_end_rank(&x, 0, true);
     fv_extra_judge(&x, &m, same, &u);
     assert_true(u.cause_is_alone);
     assert_int_equal(u.cause_site, 1);
-    assert_int_equal(u.cause_in, 4);
-    assert_near(u.cause_in_s, 0.02, 1e-9);
-    assert_near(u.cause_s, 4 * 0.01001, 1e-9);
+    assert_int_equal(u.cause_in, 5);
+    assert_near(u.cause_in_s, 0.018, 1e-9);
+    assert_near(u.cause_s, 4 * 0.01001 - 10 * 0.00101 / 90, 1e-9);
     fv_extra_release(&x);
 }
 

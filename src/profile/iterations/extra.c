@@ -26,7 +26,7 @@ struct fv_extra_place {
     double before_s[FV_EXTRA_CLASSES], call_s[FV_EXTRA_CLASSES];
     uint64_t calls[FV_EXTRA_CLASSES];
     size_t last;    /* iteration that has it, from 1 on; 0: none yet */
-    uint64_t in;    /* long iterations that have it: of the rank that has most */
+    uint64_t in;    /* iterations that have it: of the rank that has most */
     double seconds; /* what these took */
 };
 
@@ -38,7 +38,7 @@ void fv_extra_call(struct fv_extra *x, uint32_t site, struct fv_extra_iteration 
     p->before_s[in.of] += before_s;
     p->call_s[in.of] += call_s;
     p->calls[in.of]++;
-    if (in.of != FV_EXTRA_LONG || p->last == in.number + 1)
+    if (p->last == in.number + 1)
         return;
     p->last = in.number + 1;
     p->in++;
