@@ -220,8 +220,7 @@ static void computes(int rank, uint64_t since_ms)
 /* Killed, after looks at both at that time. */
 static const struct fv_finding *judge_hang(uint64_t looked_ms)
 {
-    const struct fv_look at = { .system_call = FV_LOOK_NO_CALL,
-                                .ticks = file[0].header.begin_ticks + looked_ms * MS };
+    const struct fv_look at = { .system_call = FV_LOOK_NO_CALL, .ticks = file[0].header.begin_ticks + looked_ms * MS };
     struct fv_comm_record *comm;
 
     for (int i = 0; i < 2; i++) {

@@ -55,8 +55,8 @@ static void find_stuck(struct fv_hang *h, const struct reverse *r)
         const struct fv_hang_rank *rank = &h->ranks[i];
         bool open = rank->state == FV_HANG_WAITS && h->lists[rank->list].open && h->lists[rank->list].any;
 
-        h->ranks[i].stuck = !open && (rank->state == FV_HANG_WAITS || rank->state == FV_HANG_ENDED ||
-                                      rank->state == FV_HANG_DEAD);
+        h->ranks[i].stuck =
+            !open && (rank->state == FV_HANG_WAITS || rank->state == FV_HANG_ENDED || rank->state == FV_HANG_DEAD);
         if (!h->ranks[i].stuck)
             queue[tail++] = i;
     }
@@ -337,7 +337,7 @@ static void find_cause(struct fv_hang *h, const struct reverse *r, enum fv_hang_
 }
 
 /* Of causes that as many wait for, those first that do not go away by themselves. */
-static const enum fv_hang_state cause_states[] = { FV_HANG_DEAD,  FV_HANG_STOPPED, FV_HANG_ACTIVE, FV_HANG_ENDED,
+static const enum fv_hang_state cause_states[] = { FV_HANG_DEAD,   FV_HANG_STOPPED, FV_HANG_ACTIVE, FV_HANG_ENDED,
                                                    FV_HANG_UNTOLD, FV_HANG_MATCHED, FV_HANG_RECENT };
 enum { CAUSE_STATES = sizeof(cause_states) / sizeof(*cause_states) };
 
