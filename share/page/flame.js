@@ -70,8 +70,8 @@ function callTree(table, columns) {
   };
 }
 
-/* tree: { id, title, of, known }, and where colours and the choice are others than the page's: colour(node),
- * choose(node). */
+/* tree: { id, title, of, known }, and where colours, words or the choice are others than the page's: colour(node),
+ * words(node, root), choose(node). */
 class Flame {
   constructor(root, tree) {
     this.tree = tree;
@@ -194,7 +194,8 @@ class Flame {
   }
 
   tell(node) {
-    if (node)
+    if (node && this.tree.words) this.words.textContent = this.tree.words(node, this.root);
+    else if (node)
       this.words.textContent =
         node.name +
         ": " +

@@ -56,7 +56,7 @@ class View {
     this.tiles = this.whole = this.selected = this.hovered = null;
     this.slices = new Map();
     this.messages = { messages: [], left_out: 0 };
-    this.showsMessages = true;
+    this.showsMessages = address.get("messages") !== "no";
     this.canvas = make("canvas", { id, tabindex: "0", role: "img", "aria-label": "Timeline of all rows" });
     this.map = make("canvas", {
       id: "map",
@@ -74,6 +74,7 @@ class View {
     this.crowd = new Crowd(this);
     this.charts = new Charts(this);
     this.series = []; /* charts that there may be */
+    this.labels = []; /* of the whole run: [ns, row, text] */
     this.radar = new Radar(this);
     this.details = new Details(this);
     this.loads = new Latest(() => this.load());
@@ -115,6 +116,21 @@ class View {
   }
   get merge() {
     return Math.max(1, Math.ceil(LEAST_ROW / this.rowTall));
+  }
+
+  /* Are there more messages than can be lines? */
+  get messageCount() {
+    return this.messages.messages.length + this.messages.left_out;
+  }
+  get isCrowded() {
+    return this.messageCount > MOST_LINES;
+  }
+  /* Of too many, the matrix; else the lines. */
+  toggleMessages() {
+    if (this.all.some(view => view.isCrowded)) this.crowd.isOpen = !this.crowd.isOpen;
+    else this.showsMessages = !this.showsMessages;
+    address.set("messages", this.showsMessages ? (this.crowd.isOpen ? "matrix" : null) : "no");
+    this.changed();
   }
 
   /* ---- moving ---- */
@@ -266,7 +282,7 @@ class View {
     this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines), seen, pixel);
     this.messages =
       this.showsMessages && this.about.messages
-        ? await this.trace.messages(from, to, MOST_LINES)
+        ? await this.trace.messages(from, to, MOST_LINES, this.rowsInView)
         : { messages: [], left_out: 0 };
     await this.overlays.load(from, to, pixel);
     if (this.charts) await this.charts.load(from, to, count);
@@ -287,9 +303,7 @@ class View {
   }
   tell() {
     const words = [
-        this.seen
-          ? "shown: " + seconds((this.to - this.from) / 1e9) + " from " + seconds(this.from / 1e9)
-          : "nothing of this trace is then",
+        this.seen ? "shown: " + stretchWords(Math.max(this.from, 0), this.to) : "nothing of this trace is then",
       ],
       leftOut = [...this.slices.values()].reduce((sum, { leftOut: n }) => sum + n, 0);
 
@@ -297,11 +311,9 @@ class View {
     if (this.merge > 1) words.push("more rows than there is room for: each line is the mean of " + this.merge);
     if (this.isOfMore) words.push("too many rows for a list: the panels are of all rows between these");
     if (leftOut) words.push(plural(leftOut, "short call") + " not drawn by themselves: zoom in");
-    if (this.messages.messages.length + this.messages.left_out > MOST_LINES)
-      words.push(
-        plural(this.messages.messages.length + this.messages.left_out, "message") +
-          " are a matrix: zoom in to see them as lines",
-      );
+    if (this.isCrowded) words.push(this.crowd.note);
+    else if (this.about.messages && !this.showsMessages) words.push("messages are hidden: press m for lines");
+    showLegend(this.all[0]);
     this.told.textContent = [...words, ...this.overlays.words(), ...limitedWords(this.about)].join("; ");
   }
   /* Until something else is told. */
@@ -342,8 +354,7 @@ class View {
     else if (this.tiles) (c.isVector ? paintTiles : drawTiles)(picture, this.tiles, this, this.palette);
     for (const [row, { slices }] of this.slices)
       if (!isRadar && slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
-    if (this.messages.messages.length && this.messages.messages.length + this.messages.left_out <= MOST_LINES)
-      paintMessages(picture, this.messages.messages, this, this.palette);
+    if (!this.isCrowded) paintMessages(picture, this.messages.messages, this, this.palette.text, 1);
     this.overlays.paint(picture, this.palette);
     if (this.crowd.isShown) this.crowd.paint(picture, c.isVector);
     paintAxis(picture, this.axis, this.palette);
@@ -413,13 +424,22 @@ class View {
       depth = Math.floor(((y - this.y(this.rows.lineOf[row])) / (this.rowTall - 2)) * deep);
     return here.find(slice => slice.depth === depth) || here[here.length - 1];
   }
-  select(slice) {
+  /* Of a call, or of a line that stands for several rows. */
+  wordsAt(x, y) {
+    const slice = this.sliceAt(x, y),
+      line = y > this.top ? this.rows.lines[this.rowAt(y)] : null;
+
+    if (slice) return this.about.regions[slice.region].name + ", " + nanoseconds(slice.ns);
+    return line && line.group ? lineWords(line) : "";
+  }
+  select(slice, line = null) {
     for (const view of this.all) {
       view.selected = view === this ? slice : null;
       view.overlays.select(view.selected);
       view.draw();
     }
-    this.details.show(slice, this);
+    this.details.show(slice, this, line);
+    showLegend(this.all[0]);
   }
 }
 
@@ -463,6 +483,7 @@ class SecondView extends View {
     this.from = this.main.from - this.shift;
     this.to = this.main.to - this.shift;
     this.showsMessages = this.main.showsMessages;
+    this.crowd.isOpen = this.main.crowd.isOpen;
   }
   changed() {
     this.main.changed();

@@ -65,9 +65,8 @@ class ColourDialog {
       make(
         "p",
         { class: "note" },
-        "The first expression that is found in a function's name gives it its colour: ^MPI_ are all of MPI. " +
-          "A name makes it a group of the legend. " +
-          "They are kept in this browser.",
+        "A function has the colour of the first expression that its name matches: ^MPI_ matches all of MPI. " +
+          "If you name the group, the legend lists it. Your browser keeps these rules.",
       ),
       make(
         "table",
@@ -113,7 +112,7 @@ class ColourDialog {
   changed() {
     colourRules.keep();
     this.view.all.forEach(view => (view.palette = new Palette(view.about)));
-    this.view.legend.replaceWith((this.view.legend = legendOf(this.view)));
+    showLegend(this.view);
     this.view.bench.age();
     this.view.all.forEach(view => view.draw());
   }
@@ -127,7 +126,7 @@ class ColourDialog {
 
         found.textContent = fits
           ? count(this.view.about.regions.filter(({ name }) => fits.test(name)).length)
-          : "no expression";
+          : "not a regular expression";
       },
       text = (key, label) =>
         make("input", {

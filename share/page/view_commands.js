@@ -63,7 +63,7 @@ class CommandPalette {
       id: "command",
       role: "combobox",
       autocomplete: "off",
-      "aria-label": "command, function, row or time",
+      "aria-label": "command, function, label, row or time",
       "aria-controls": "commands",
       "aria-expanded": "true",
       placeholder: "a command, a function, rank 3, 1.25s, 300ms-310ms",
@@ -110,7 +110,7 @@ class CommandPalette {
     this.found = [
       ...this.places(text),
       ...commands.filter(({ words: name }) => fits(name)),
-      ...(words.length ? this.names(fits) : []),
+      ...(words.length ? [...this.names(fits), ...this.choices(fits), ...this.labels(fits)] : []),
     ].slice(0, FOUND_COMMANDS);
     this.at = 0;
     this.draw();
@@ -135,6 +135,33 @@ class CommandPalette {
     const row = rank ? rows.findIndex(of => of.rank === Number(rank[1]) && of.thread === Number(rank[2] || 0)) : -1;
     if (row >= 0) found.push({ keys: [], words: "go to " + rowName(rows[row]), does: () => view.goToRow(row) });
     return found;
+  }
+  /* Orders of the rows, what colours them, and values along time. */
+  choices(fits) {
+    const { view } = this,
+      of = (list, word, does) =>
+        [...list.options]
+          .filter(({ value, disabled }) => value !== undefined && !disabled)
+          .map(({ value, text }) => ({ keys: [], words: word + text, does: () => does(value) })),
+      { radar, rows, charts } = view;
+
+    return [
+      ...of(rows.choice, "sort rows by ", value => rows.sortBy(value)),
+      ...of(radar.choice, "colour rows by ", value => radar.choose(value)),
+      ...of(charts.choice, "chart values: ", value => charts.add(value)).slice(1),
+    ].filter(({ words }) => fits(words));
+  }
+  labels(fits) {
+    const { view } = this;
+
+    return view.labels
+      .filter(([, , text]) => fits(text))
+      .slice(0, FOUND_COMMANDS)
+      .map(([ns, , text]) => ({
+        keys: [],
+        words: "go to label " + text + " at " + tick(ns, 1000),
+        does: () => view.goToTime(ns),
+      }));
   }
   names(fits) {
     const { view } = this;
@@ -176,9 +203,10 @@ class CommandPalette {
 /* ---- help ---- */
 
 const MOUSE = [
-  ["wheel", "move over the rows; with Shift in time; with Ctrl zoom; with Alt taller rows"],
-  ["drag", "zoom to what is chosen"],
-  ["click", "what was there, and where it was called"],
+  ["wheel", "scroll the rows; with Shift, move in time; with Ctrl, zoom; with Alt, make rows taller"],
+  ["drag", "zoom to that stretch of time"],
+  ["drag above", "in the picture of the whole run: move the window"],
+  ["click", "details of the call there, and its call path"],
   ["drag a tab", "move its panel to the other side"],
 ];
 
@@ -206,7 +234,10 @@ function helpOf() {
                   words,
                 ),
               ),
-            row([make("kbd", null, "Ctrl"), make("kbd", null, "K")], "commands, functions, rows and times"),
+            row(
+              [make("kbd", null, "Ctrl"), make("kbd", null, "K")],
+              "search commands, functions, labels, rows and times",
+            ),
             ...MOUSE.map(([what, words]) => row([what], words)),
             ...commands.filter(({ keys }) => !keys.length).map(({ words }) => row(["Ctrl K"], words)),
           ),

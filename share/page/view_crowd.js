@@ -1,8 +1,8 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrix that stands in the place of the lines of messages where these are too many: who sent how much to whom in
- * what is in view, of the rows that are in view. It is painted over the rows, at the right, so that pictures that are
- * saved have it as well. */
+/* The matrix of messages, for those that are too many to be lines: who sent how much to whom in what is in view, of the
+ * rows that are in view. It covers a part of the rows, so it is there when it is asked for, and has a cross that closes
+ * it. It is painted, so that pictures that are saved have it as well. */
 
 const CROWD = {
   most: 240,
@@ -10,25 +10,26 @@ const CROWD = {
   head: 16,
   foot: 18,
   edge: 8,
-  label: 34,
+  cross: 16,
 }; /* pixels; part: of the picture, at most */
 
 class Crowd {
   constructor(view) {
     this.view = view;
+    this.isOpen = address.get("messages") === "matrix";
     this.data = null; /* { groups, merge, cells, most, count, unit, others } */
   }
-  /* Is it shown in the place of lines? */
   get isShown() {
-    const { messages, left_out: left } = this.view.messages;
+    return this.isOpen && this.data !== null && this.view.isCrowded;
+  }
+  get note() {
+    const words = plural(this.view.messageCount, "message");
 
-    return this.data !== null && messages.length + left > MOST_LINES;
+    return this.isOpen ? words + " as a matrix: m closes it" : words + ": press m for the matrix, zoom in for lines";
   }
 
   async load(from, to) {
-    const { messages, left_out: left } = this.view.messages;
-
-    if (messages.length + left <= MOST_LINES) {
+    if (!this.isOpen || !this.view.isCrowded) {
       this.data = null;
       return;
     }
@@ -58,6 +59,7 @@ class Crowd {
       hasOthers = hasOthers || x === others || y === others;
       sums.set(key, { ...sum, count: sum.count + n, bytes: sum.bytes + size });
     }
+    this.label = 0; /* as wide as the longest one, once it is painted */
     const all = [...sums.values()],
       unit = all.some(cell => cell.bytes) ? "bytes" : "count";
 
@@ -90,7 +92,7 @@ class Crowd {
         view.wide * CROWD.part,
       ),
       side = Math.max(Math.floor(room), 40),
-      wide = side + CROWD.label;
+      wide = side + this.label;
 
     return {
       left: view.wide - wide - CROWD.edge,
@@ -102,9 +104,11 @@ class Crowd {
   }
   paint(c, isVector) {
     const { view, data } = this,
-      { palette } = view,
-      { left, top, side, wide, tall } = this.box,
-      x = left + CROWD.label,
+      { palette } = view;
+
+    this.label = this.label || this.measure(c);
+    const { left, top, side, wide, tall } = this.box,
+      x = left + this.label,
       y = top + CROWD.head;
 
     c.fillStyle = palette.ground;
@@ -118,9 +122,29 @@ class Crowd {
     else c.drawImage(this.layer(side), x, y, side, side);
     this.paintWords(c, x, y, side);
     c.fillStyle = palette.text;
-    c.fillText("messages: senders down, receivers across", left, top + 11, wide);
+    for (const words of ["messages: senders down, receivers across", "senders \u2193, receivers \u2192"])
+      if (c.measureText(words).width <= wide - CROWD.cross) {
+        c.fillText(words, left, top + 11);
+        break;
+      }
+    if (!isVector) this.paintCross(c, left + wide - CROWD.cross, top);
     c.fillStyle = palette.quiet;
-    c.fillText(this.scale(data), left, top + tall - 5, wide);
+    if (c.measureText(this.scale(data)).width <= wide) c.fillText(this.scale(data), left, top + tall - 5);
+  }
+  paintCross(c, x, y) {
+    c.strokeStyle = this.view.palette.text;
+    c.lineWidth = 1.5;
+    c.beginPath();
+    for (const way of [0, 1]) {
+      c.moveTo(x + 4, y + 3 + 8 * way);
+      c.lineTo(x + 12, y + 11 - 8 * way);
+    }
+    c.stroke();
+  }
+  measure(c) {
+    const names = Array.from({ length: this.data.size }, (_, i) => c.measureText(this.name(i)).width);
+
+    return Math.ceil(Math.max(...names, 0)) + 6;
   }
   scale({ most, unit }) {
     return "most of a pair: " + (unit === "bytes" ? bytes(most) : plural(most, "message"));
@@ -143,7 +167,7 @@ class Crowd {
 
     c.fillStyle = this.view.palette.text;
     c.textAlign = "right";
-    for (let i = 0; i < size; i += every) c.fillText(this.name(i), x - 3, y + (i + 0.5) * step + 4, CROWD.label - 4);
+    for (let i = 0; i < size; i += every) c.fillText(this.name(i), x - 3, y + (i + 0.5) * step + 4);
     c.textAlign = "left";
   }
   /* Made once for each answer: a frame costs the same for any number of cells. */
@@ -163,24 +187,30 @@ class Crowd {
 
   /* ---- what is pointed at ---- */
 
-  /* The cell there; null: it is not on the matrix; an empty one has no messages. */
+  /* The cell there; null: it is not on the matrix; an empty one has no messages; { isCross } */
   at(px, py) {
     if (!this.isShown) return null;
     const { left, top, side, wide, tall } = this.box,
       { size, byPlace, groups } = this.data,
-      to = Math.floor(((px - left - CROWD.label) / side) * size),
+      to = Math.floor(((px - left - this.label) / side) * size),
       from = Math.floor(((py - top - CROWD.head) / side) * size);
 
     if (px < left || py < top || px > left + wide || py > top + tall) return null;
+    if (px > left + wide - CROWD.cross && py < top + CROWD.head) return { isCross: true };
     if (to < 0 || from < 0 || to >= size || from >= size) return {};
     return byPlace.get(from * (groups.length + 1) + to) || { from, to, count: 0, bytes: 0 };
   }
   words(cell) {
+    if (cell.isCross) return "close the matrix (m)";
     return cell.from === undefined
-      ? "messages of the rows in view; m: without them"
+      ? "messages of the rows in view; m closes the matrix"
       : `${this.name(cell.from)} to ${this.name(cell.to)}: ${plural(cell.count, "message")}, ${bytes(cell.bytes)}`;
   }
-  pick({ from, to }) {
+  pick({ from, to, isCross }) {
+    if (isCross) {
+      this.view.all[0].toggleMessages();
+      return;
+    }
     const { groups, merge } = this.data,
       rows = [from, to].filter(i => i < groups.length).map(i => groups[i] * merge);
 

@@ -1,67 +1,117 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The panel of what was clicked on: a call, where it was called, and whom it waited for. */
+/* The panel of what was clicked on: a call, where it was called, whom it waited for, and its messages. */
+
+const MOST_TOLD = 20; /* messages of a call */
+
+/* Of a line of the timeline. */
+const lineWords = ({ name, rows }) => name + ": the mean of " + plural(rows.length, "row");
 
 class Details {
   constructor(view) {
     Object.assign(this, panelOf(this, view, "details", "Details", "right"));
-    this.place = make(
-      "div",
-      { id: "details" },
-      make("p", { class: "note" }, "A click on the timeline shows what was there."),
-    );
+    this.place = make("div", { id: "details" });
     this.element.append(this.place);
+    this.clear(null);
   }
 
   async load() {} /* what was clicked on stays */
 
-  async show(slice, view) {
-    if (!slice) return;
+  clear(line) {
+    this.place.replaceChildren(
+      make("p", { class: "note" }, line && line.group ? lineWords(line) + "." : "Click on a call to see what it was."),
+    );
+  }
+
+  /* slice: null: what is told is of the line there, if it is one of a group. */
+  async show(slice, view, line = null) {
+    if (!slice) {
+      this.clear(line);
+      return;
+    }
     const { about } = view,
       region = about.regions[slice.region],
       row = about.rows[slice.row],
+      path = slice.context === null ? [] : (await view.trace.json("path", { context: slice.context })).path,
       lines = [
         view.all.length > 1 ? about.title : null,
         rowName(row) + " on " + row.host,
-        nanoseconds(slice.ns) + " from " + tick(slice.begin, 1),
+        stretchWords(slice.begin, slice.begin + slice.ns),
         slice.sampled ? "by samples of the CPU clock" : null,
         slice.wait ? "waited for " + nanoseconds(slice.wait) : null,
       ],
-      path = slice.context === null ? [] : (await view.trace.json("path", { context: slice.context })).path;
+      messages = await messagesOf(view, slice),
+      together = slice.isTogether
+        ? await view.trace.json("together", { row: slice.row, begin: slice.begin, depth: slice.depth })
+        : null;
 
     if (view.selected !== slice) return;
     this.place.replaceChildren(
       make("h2", null, region.name),
-      ...lines.filter(Boolean).map(line => make("p", null, line)),
+      ...lines.filter(Boolean).map(words => make("p", null, words)),
       ...(slice.cause === null ? [] : [make("p", null, "for ", rowCell(view, slice.cause))]),
-      make(
-        "p",
-        { class: "tools" },
-        make("button", { type: "button", onclick: () => selection.toggle(slice.region) }, "select the function"),
-        make(
-          "button",
-          {
-            type: "button",
-            onclick: () => {
-              selection.choose(slice.region);
-              this.view.bench.show("find", true);
-            },
-          },
-          "find its calls",
-        ),
-      ),
-      ...(path.length
-        ? [
-            make("h3", null, "called from"),
-            make(
-              "ol",
-              { class: "path" },
-              ...path.map(([name, file, line]) =>
-                make("li", null, name + (file ? "  " + file.replace(/.*\//, "") + (line ? ":" + line : "") : "")),
-              ),
-            ),
-          ]
+      ...(together && together.members
+        ? [make("p", null, "collective on communicator " + together.comm + ", " + plural(together.members, "member"))]
         : []),
+      this.tools(slice),
+      ...this.messageLines(view, slice, messages),
+      ...this.pathLines(path),
     );
+  }
+
+  tools({ region }) {
+    const button = (words, onclick) => make("button", { type: "button", onclick }, words);
+
+    return make(
+      "p",
+      { class: "tools" },
+      button("select the function", () => selection.toggle(region)),
+      button("find its calls", () => {
+        selection.choose(region);
+        this.view.bench.show("find", true);
+      }),
+    );
+  }
+
+  /* Partner, bytes, tag and communicator of each. */
+  messageLines(view, { row }, { messages, left_out: left }) {
+    if (left) return [make("p", null, plural(left, "message") + " in its time, too many for a list")];
+    if (!messages.length) return [];
+    const sum = messages.reduce((all, message) => all + message.bytes, 0);
+
+    return [
+      make("h3", null, plural(messages.length, "message") + ", " + bytes(sum)),
+      make(
+        "ul",
+        { class: "messages" },
+        ...messages
+          .slice(0, MOST_TOLD)
+          .map(({ from, to, bytes: size, tag, comm }) =>
+            make(
+              "li",
+              null,
+              from === row ? "to " : "from ",
+              rowCell(view, from === row ? to : from),
+              ": " + bytes(size) + ", tag " + (tag | 0) + ", communicator " + comm,
+            ),
+          ),
+      ),
+      messages.length > MOST_TOLD ? make("p", { class: "note" }, "the largest " + MOST_TOLD) : null,
+    ].filter(Boolean);
+  }
+
+  pathLines(path) {
+    return path.length
+      ? [
+          make("h3", null, "called from"),
+          make(
+            "ol",
+            { class: "path" },
+            ...path.map(([name, file, line]) =>
+              make("li", null, name + (file ? "  " + file.replace(/.*\//, "") + (line ? ":" + line : "") : "")),
+            ),
+          ),
+        ]
+      : [];
   }
 }

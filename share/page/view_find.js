@@ -4,6 +4,7 @@
  * duration, as a histogram and as a table. */
 
 const HISTOGRAM_TALL = 84,
+  MOST_LABELS_FOUND = 100,
   ORDERS = { longest: 0, earliest: 1, latest: 2 };
 
 /* Where a bar begins, ns (fv_timeline_bar()). */
@@ -27,11 +28,18 @@ class Find {
       input.style.width = wide + "em";
       return input;
     };
-    this.text = field("function names that contain this, or /an expression/", "function, or /expression/", 15);
+    this.text = field(
+      "functions and labels that contain this, or match /an expression/",
+      "function, label, /expression/",
+      15,
+    );
     this.text.setAttribute("list", "regions");
     this.least = field("not shorter than", "from 0 s", 6);
     this.most = field("not longer than", "to any", 6);
     this.row = field("rank, or rank:thread", "all ranks", 5);
+    this.partner = field("rank of the other end of a message", "partner", 4.5);
+    this.size = field("bytes of a message, or from-to: 1K-8K", "bytes", 4.5);
+    this.labels = make("ul", { class: "labels", "aria-label": "labels that were found", hidden: true });
     this.where = make(
       "select",
       { "aria-label": "time that is searched", onchange: () => this.refresh() },
@@ -59,6 +67,7 @@ class Find {
         this.row,
         this.least,
         this.most,
+        ...(view.about.messages ? [this.partner, this.size] : []),
         button("slowest", "go to the longest call", () => this.slowest()),
         button("previous", "the call before, in time (p)", () => this.step(-1)),
         button("next", "the next call, in time (n)", () => this.step(1)),
@@ -66,6 +75,7 @@ class Find {
         this.table.csvButton(),
       ),
       this.note,
+      this.labels,
       this.picture,
       this.table.element,
     );
@@ -135,36 +145,61 @@ class Find {
     else if (this.view.bench) this.view.bench.stale.add("find");
   }
 
+  /* A test of names; null: the text is no regular expression. */
+  get matches() {
+    const text = this.text.value.trim(),
+      expression = text.match(/^\/(.+)\/$/);
+
+    if (!expression) return name => text !== "" && name.toLowerCase().includes(text.toLowerCase());
+    try {
+      const matches = new RegExp(expression[1], "i");
+
+      return name => matches.test(name);
+    } catch {
+      return null;
+    }
+  }
   regions() {
     const text = this.text.value.trim(),
       { regions } = this.view.about,
-      expression = text.match(/^\/(.+)\/$/);
+      { matches } = this,
+      equal = regions.filter(region => region.name === text);
 
-    if (!text) return [];
-    const equal = regions.filter(region => region.name === text);
     if (equal.length) return equal;
-    if (expression) {
-      try {
-        const matches = new RegExp(expression[1], "i");
+    return matches ? regions.filter(region => matches(region.name)) : [];
+  }
+  /* Of "3", "3:1" or "0-3,8"; null: the field is empty, or no ranks that there are. */
+  rowsOf(field) {
+    const text = field.value.trim().replace(/^rank\s*/, ""),
+      [, rank, thread] = text.match(/^(\d+):(\d+)$/) || [],
+      isRank = ranksOf(text),
+      { rows } = this.view.about,
+      isIn = of => (rank === undefined ? isRank(of.rank) : of.rank === Number(rank) && of.thread === Number(thread)),
+      found = isRank || rank !== undefined ? rows.flatMap((of, row) => (isIn(of) ? [row] : [])) : [];
 
-        return regions.filter(region => matches.test(region.name));
-      } catch {
-        return [];
-      }
-    }
-    return regions.filter(region => region.name.toLowerCase().includes(text.toLowerCase()));
+    this.setValid(field, !text || found.length > 0);
+    return found.length ? rangesOf(found) : null;
   }
   rows() {
-    const [, rank, thread] = this.row.value.trim().match(/^(?:rank\s*)?(\d+)(?::(\d+))?$/) || [],
-      { rows } = this.view.about,
-      found = rows
-        .map((of, row) => [of, row])
-        .filter(([of]) => of.rank === Number(rank) && (thread === undefined || of.thread === Number(thread)))
-        .map(([, row]) => row);
+    const only = this.rowsOf(this.row);
 
-    return rank === undefined || !found.length
-      ? { first: 0, rows: rows.length }
-      : { first: found[0], rows: found[found.length - 1] - found[0] + 1 };
+    return only === null ? { first: 0, rows: this.view.about.rows.length } : { only };
+  }
+  /* Limits of messages: of the other end, and of bytes. */
+  messages() {
+    const partner = this.rowsOf(this.partner),
+      text = this.size.value.trim(),
+      sizes = text ? text.split("-").map(bytesOf) : [],
+      isGood = sizes.length < 3 && !sizes.includes(null);
+
+    this.setValid(this.size, isGood);
+    return {
+      ...(partner === null ? {} : { partner }),
+      ...(sizes.length && isGood ? { least_bytes: sizes[0], most_bytes: sizes[sizes.length - 1] } : {}),
+    };
+  }
+  setValid(field, isValid) {
+    field.setAttribute("aria-invalid", String(!isValid));
   }
   get asked() {
     const { view } = this,
@@ -175,6 +210,7 @@ class Find {
 
     return {
       ...this.rows(),
+      ...this.messages(),
       from: isAll ? 0 : Math.round(view.from),
       to: isAll ? view.about.span_ns : Math.round(view.to),
       region: regions.slice(0, 1000).join(","),
@@ -187,13 +223,43 @@ class Find {
     const { asked } = this;
 
     this.at = -1;
+    this.setValid(this.text, this.matches !== null);
+    this.showLabels();
     if (!asked.region) {
       this.found = { all: 0, all_ns: 0, in_range: 0, left_out: 0, bars: [], calls: [] };
-      this.show(this.text.value.trim() ? "No function has such a name." : "Type a name, or choose a function.");
+      this.show(
+        this.matches === null
+          ? this.text.value.trim() + " is not a regular expression."
+          : this.text.value.trim()
+            ? "No function has such a name."
+            : "Type a name, or choose a function.",
+      );
       return;
     }
     this.found = await this.view.trace.calls(asked);
     this.show();
+  }
+  /* Moments that were marked, whose text it is. */
+  showLabels() {
+    const { view, matches } = this,
+      found = matches ? view.labels.filter(([, , text]) => matches(text)) : [];
+
+    this.labels.hidden = !found.length;
+    this.labels.replaceChildren(
+      ...found
+        .slice(0, MOST_LABELS_FOUND)
+        .map(([ns, row, text]) =>
+          make(
+            "li",
+            null,
+            make("button", { type: "button", class: "pick", onclick: () => view.goToTime(ns) }, text),
+            " at " + tick(ns, 1000) + ", " + rowName(view.about.rows[row]),
+          ),
+        ),
+      ...(found.length > MOST_LABELS_FOUND
+        ? [make("li", { class: "note" }, plural(found.length - MOST_LABELS_FOUND, "more label"))]
+        : []),
+    );
   }
   show(words = null) {
     const { all, all_ns, in_range, left_out, calls } = this.found;
@@ -206,7 +272,7 @@ class Find {
         ", " +
         nanoseconds(all_ns) +
         " in all" +
-        (in_range === all ? "" : "; " + count(in_range) + " of them as long as that") +
+        (in_range === all ? "" : "; " + count(in_range) + " of them have this duration") +
         (left_out
           ? "; in the table: the longest " + count(calls.length) + ", " + count(left_out) + " are left out"
           : "");

@@ -17,6 +17,7 @@ class TilePixels {
     Object.assign(this, { tiles, tall, view });
     this.classes = palette.classes.map((_, k) => pixelOf(palette.rest(k)));
     this.wait = pixelOf(palette.wait);
+    this.waiting = palette.waiting;
     this.regions = view.about.regions.map(({ number }) => pixelOf(palette.region(number)));
     this.gap = tall > 8 ? 1 : 0;
     this.data = new ImageData(tiles.count, tiles.lines * tall);
@@ -43,14 +44,16 @@ class TilePixels {
       sum += part;
     }
     if (tiles.waits[at])
-      this.fill(line, i, 0, Math.max((this.tall / 4) * (tiles.waits[at] / 255), this.tall > 6 ? 1 : 0), this.wait);
+      for (const { from, to } of waitsOf(tiles, at, this.waiting))
+        this.fill(line, i, (from / 255) * high, Math.max((to / 255) * high, (from / 255) * high + 1), this.wait, true);
   }
-  fill(line, i, from, to, pixel) {
+  fill(line, i, from, to, pixel, isStriped = false) {
     const { count } = this.tiles,
       bottom = line * this.tall + this.tall - this.gap - 1,
       end = Math.min(Math.round(to), this.tall - this.gap);
 
-    for (let y = Math.round(from); y < end; y++) this.pixels[(bottom - y) * count + i] = pixel;
+    for (let y = Math.round(from); y < end; y++)
+      if (!isStriped || isHatched(i, bottom - y)) this.pixels[(bottom - y) * count + i] = pixel;
   }
 }
 

@@ -13,6 +13,7 @@ class Overlays {
     this.clear();
     this.chain = [];
     this.members = null;
+    this.messages = []; /* of the selected call */
   }
   clear() {
     this.blocked = { calls: [], left_out: 0 };
@@ -31,17 +32,23 @@ class Overlays {
       none = { calls: [], stretches: [], left_out: 0 },
       least = Math.floor(4 * pixel);
 
-    this.blocked = this.shows.waits ? await trace.links("blocked", { from, to, least, count: MOST_WAITS }) : none;
+    this.least = least;
+    this.blocked = this.shows.waits
+      ? await trace.links("blocked", { from, to, least, count: MOST_WAITS, ...this.view.rowsInView })
+      : none;
     this.critical = this.shows.path ? await trace.json("critical", { from, to, least: Math.floor(pixel / 2) }) : none;
     this.labels = await trace.json("labels", { from, to });
   }
   /* What belongs to the selected call. */
   async select(slice) {
-    this.chain = [];
+    this.chain = this.messages = [];
     this.members = null;
     if (!slice) return;
     const { row, begin, depth } = slice,
-      { trace } = this.view;
+      { trace } = this.view,
+      messages = await messagesOf(this.view, slice);
+
+    if (this.view.selected === slice) this.messages = messages.messages;
 
     if (slice.wait && slice.cause !== null) {
       const { calls } = await trace.links("chain", { row, begin, depth });
@@ -61,7 +68,11 @@ class Overlays {
     const { calls, left_out: left } = this.blocked;
 
     return [
-      left ? "arrows of the " + MOST_WAITS + " longest of " + plural(calls.length + left, "wait") : "",
+      calls.length
+        ? "arrows: " +
+          (left ? "the " + MOST_WAITS + " longest of " + count(calls.length + left) + " waits" : "waits") +
+          (this.least ? " of " + nanoseconds(this.least) + " and longer" : "")
+        : "",
       this.critical.left_out
         ? plural(this.critical.left_out, "short part") + " of the critical path not drawn: zoom in"
         : "",
@@ -82,8 +93,9 @@ class Overlays {
     this.blocked.calls.forEach(call => this.paintDelay(c, palette, call));
     if (this.members) this.paintMembers(c, palette);
     c.globalAlpha = 0.55;
-    this.blocked.calls.forEach(call => this.paintArrow(c, palette.wait, call, 1));
+    this.blocked.calls.forEach(call => this.paintArrow(c, palette.late, call, 1));
     c.globalAlpha = 1;
+    if (this.messages.length) paintMessages(c, this.messages, this.view, palette.accent, 2);
     this.chain.forEach(call => this.paintArrow(c, palette.accent, call, 2));
   }
 
@@ -116,22 +128,27 @@ class Overlays {
       y = view.yOf(cause) - view.rowTall / 2;
 
     if (isNaN(y) || view.rowTall < 4) return;
-    c.fillStyle = palette.accent;
-    c.fillRect(view.x(begin), y, Math.max(view.x(begin + wait) - view.x(begin), 1), Math.min(2, view.rowTall / 6));
+    c.fillStyle = palette.late;
+    c.fillRect(view.x(begin), y, Math.max(view.x(begin + wait) - view.x(begin), 1), Math.min(3, view.rowTall / 5));
   }
+  /* At the lower edge of the rows: names are in the middle. */
   paintPath(c, palette) {
     const { view } = this,
-      tall = Math.min(Math.max(view.rowTall / 5, 2), 5);
+      tall = Math.min(Math.max(view.rowTall / 5, 2), 5),
+      below = Math.max(view.rowTall / 2 - tall / 2 - 3, 0);
     let last = null;
 
-    c.fillStyle = c.strokeStyle = palette.accent;
+    c.strokeStyle = palette.text;
     c.lineWidth = 1;
     c.beginPath();
     for (const [row, begin, end] of this.critical.stretches) {
-      const y = view.yOf(row),
+      const y = view.yOf(row) + below,
         x = view.x(begin);
 
       if (!isNaN(y)) {
+        c.fillStyle = palette.ground;
+        c.fillRect(x, y - tall / 2 - 1, Math.max(view.x(end) - x, 1), tall + 2);
+        c.fillStyle = palette.text;
         c.fillRect(x, y - tall / 2, Math.max(view.x(end) - x, 1), tall);
         if (last && Math.abs(last.x - x) < 2) {
           c.moveTo(x, last.y);
@@ -174,7 +191,7 @@ class Overlays {
     for (const [ns, , text] of this.labels.labels) {
       const x = view.x(ns);
 
-      c.strokeStyle = c.fillStyle = palette.accent;
+      c.strokeStyle = c.fillStyle = palette.text;
       c.lineWidth = 1;
       c.setLineDash([3, 3]);
       c.beginPath();
@@ -193,7 +210,27 @@ class Overlays {
   }
 }
 
+/* Messages that a call sent or received, both ends told; none of a call that has more than can be drawn, which
+ * `left_out` counts. */
+async function messagesOf(view, { row, begin, ns }) {
+  if (!view.about.messages) return { messages: [], left_out: 0 };
+  const end = begin + ns,
+    found = await view.trace.messages(begin, end + 1, MOST_LINES, { only: row }),
+    isIn = time => time >= begin && time <= end;
+
+  return {
+    ...found,
+    messages: found.messages.filter(
+      ({ sent, received, from, to }) => (from === row && isIn(sent)) || (to === row && isIn(received)),
+    ),
+  };
+}
+
 const OVERLAY_COMMANDS = [
-  ["x", "arrows from waits to who caused them, on and off", { x: view => view.overlays.toggle("waits") }],
-  ["c", "the critical path, on and off", { c: view => view.overlays.toggle("path") }],
+  [
+    "x",
+    "show or hide the arrows from waits to the rows that caused them",
+    { x: view => view.overlays.toggle("waits") },
+  ],
+  ["c", "show or hide the critical path", { c: view => view.overlays.toggle("path") }],
 ];

@@ -3,10 +3,10 @@
 /* The page of fvmpi view: its parts, mouse and keys. */
 
 const VIEW_KEYS = [
-  ["w, s", "zoom in, out", { w: view => view.zoom(1 / 1.5), s: view => view.zoom(1.5) }],
+  ["w, s", "zoom in, zoom out", { w: view => view.zoom(1 / 1.5), s: view => view.zoom(1.5) }],
   [
     "a, d, left, right",
-    "move in time",
+    "earlier, later, a little earlier, a little later",
     {
       a: view => view.pan(-0.25),
       d: view => view.pan(0.25),
@@ -16,15 +16,15 @@ const VIEW_KEYS = [
   ],
   [
     "up, down",
-    "move over the rows",
+    "the row above, the row below",
     {
       ArrowUp: view => view.go(view.from, view.to, view.firstRow - 1),
       ArrowDown: view => view.go(view.from, view.to, view.firstRow + 1),
     },
   ],
-  ["+, -", "taller, smaller rows", { "+": view => view.tallerRows(1.3), "-": view => view.tallerRows(1 / 1.3) }],
-  ["f", "all of the run, all rows", { f: view => view.goToAll() }],
-  ["m", "messages on, off", { m: view => ((view.showsMessages = !view.showsMessages), view.changed()) }],
+  ["+, -", "taller rows, smaller rows", { "+": view => view.tallerRows(1.3), "-": view => view.tallerRows(1 / 1.3) }],
+  ["f", "show the whole run with all its rows", { f: view => view.goToAll() }],
+  ["m", "show or hide messages: lines, or a matrix if there are too many", { m: view => view.toggleMessages() }],
 ];
 
 function takeMouse(view) {
@@ -58,13 +58,8 @@ function takeMouse(view) {
       view.draw();
       return;
     }
-    const cell = view.crowd.at(x, y),
-      slice = view.sliceAt(x, y);
-    canvas.title = cell
-      ? view.crowd.words(cell)
-      : slice
-        ? view.about.regions[slice.region].name + ", " + seconds(slice.ns / 1e9)
-        : "";
+    const cell = view.crowd.at(x, y);
+    canvas.title = cell ? view.crowd.words(cell) : view.wordsAt(x, y);
   });
   canvas.addEventListener("pointerup", event => {
     const { x, y } = place(event),
@@ -75,58 +70,58 @@ function takeMouse(view) {
     if (cell && drag && Math.abs(x - drag.x) <= 4) view.crowd.pick(cell);
     else if (x < 0 && view.groupAt(y)) view.rows.toggle(view.groupAt(y));
     else if (drag && Math.abs(x - drag.x) > 4) view.go(view.at(Math.min(x, drag.x)), view.at(Math.max(x, drag.x)));
-    else view.select(view.sliceAt(x, y));
+    else view.select(view.sliceAt(x, y), y > view.top ? view.rows.lines[view.rowAt(y)] || null : null);
   });
 }
+/* The window of the whole run is dragged; elsewhere it goes to the pointer first. */
 function takeMap(view) {
-  view.map.addEventListener("pointerdown", event => {
-    const { from, to } = view.bounds;
+  const { map } = view,
+    timeAt = event => {
+      const { from, to } = view.bounds;
 
-    view.goToTime(from + ((event.offsetX - NAMES_WIDE) / (view.map.clientWidth - NAMES_WIDE)) * (to - from));
+      return from + ((event.offsetX - NAMES_WIDE) / (map.clientWidth - NAMES_WIDE)) * (to - from);
+    };
+  let grip = null; /* ns from the window's begin */
+
+  map.addEventListener("pointerdown", event => {
+    const time = timeAt(event);
+
+    map.setPointerCapture(event.pointerId);
+    if (time < view.from || time > view.to) view.goToTime(time);
+    grip = time - view.from;
   });
+  map.addEventListener("pointermove", event => {
+    if (grip === null) return;
+    const from = timeAt(event) - grip;
+
+    view.go(from, from + view.to - view.from);
+  });
+  for (const type of ["pointerup", "pointercancel"]) map.addEventListener(type, () => (grip = null));
 }
 
-function legendOf(view) {
-  const entry = (colour, words) => {
-    const key = make("i", { class: "key" });
-
-    key.style.background = colour;
-    return make("span", null, key, words);
-  };
-
-  return make(
-    "p",
-    { class: "legend" },
-    ...view.about.classes
-      .map((of, i) => [of, view.palette.classes[i], view.about.regions.some(region => region.class === i && region.ns)])
-      .filter(([, , any]) => any)
-      .map(([of, colour]) => entry(colour, of.about)),
-    ...colourRules.all.filter(({ name }) => name).map(({ colour, name }) => entry(colour, name)),
-  );
-}
-
+const openPalette = view => view.palettes.open();
 const PANEL_COMMANDS = [
-  ["/", "commands, functions, rows and times", { "/": view => view.palettes.open(), g: view => view.palettes.open() }],
-  ["?", "this list", { "?": view => view.help.showModal() }],
+  ["/", "search commands, functions, labels, rows and times", { "/": openPalette, g: openPalette }],
+  ["?", "list of all keys", { "?": view => view.help.showModal() }],
   [
     "n, p",
-    "next, previous call of what is looked for",
+    "the next call that Find looks for, the previous call that Find looks for",
     { n: view => view.find.step(1), p: view => view.find.step(-1) },
   ],
-  ["Esc", "nothing is selected", { Escape: view => (selection.choose(null), view.select(null)) }],
+  ["Esc", "select nothing", { Escape: view => (selection.choose(null), view.select(null)) }],
   [
     "b",
-    "keep this place with a note",
+    "add a bookmark of this view",
     { b: view => (view.bench.show("marks"), document.getElementById("mark-note").focus()) },
   ],
 ];
 const PLAIN_COMMANDS = [
-  ["go to the slowest call of what is looked for", view => (view.bench.show("find"), view.find.slowest())],
+  ["go to the slowest call that Find looks for", view => (view.bench.show("find"), view.find.slowest())],
   ["copy the address of this view", copyLink],
   ["save the picture as SVG", saveSvg],
   ["save the picture as PNG", savePng],
   ["save this window for Perfetto", savePerfetto],
-  ["all panels where they were at first", view => (view.bench.usual(), view.bench.changed())],
+  ["reset panels to where they were at first", view => (view.bench.usual(), view.bench.changed())],
 ];
 
 function addAllCommands(view, panels) {
@@ -256,6 +251,7 @@ async function startView(view) {
   view.all.forEach(of => of.paint());
   view.all.filter(of => of.isFit).forEach(of => of.fitRows());
   for (const of of view.all) await loadWhole(of);
+  view.labels = (await view.trace.json("labels", {})).labels;
   if (view.all[1]) await view.all[1].align.choose();
   if (["wait", "mpi"].includes(view.rows.sort)) await view.rows.sortBy(view.rows.sort);
   const sizes = new ResizeObserver(() => {
@@ -273,6 +269,8 @@ async function startView(view) {
     view.bench.fromAddress();
     view.radar.chosen = address.get("colour") || "";
     view.radar.open();
+    view.showsMessages = address.get("messages") !== "no";
+    view.crowd.isOpen = address.get("messages") === "matrix";
     selection.fromAddress();
     view.changed();
   });

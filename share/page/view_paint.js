@@ -4,23 +4,24 @@
  * messages. */
 
 const CLASS_COLOURS = {
-  function: "code0",
+  function: "of-several",
   "point-to-point": "call0",
   collective: "call1",
   "one-sided": "call3",
   MPI: "call4",
   OpenMP: "lane-openmp",
-  threads: "threads",
-  "I/O": "lane-io",
-  memory: "lane-memory",
+  threads: "of-threads",
+  "I/O": "of-io",
+  memory: "of-memory",
 };
-/* Hues of functions, as far from each other as can be, without the greens of MPI; then darker and lighter ones. */
-const HUES = [275, 25, 330, 215, 50, 5, 245, 305],
-  SHADES = [
-    [0.55, 0.5],
-    [0.75, 0.72],
-    [0.45, 0.34],
-  ];
+/* Classes whose calls may wait. */
+const WAITING = ["point-to-point", "collective", "one-sided", "MPI", "OpenMP", "threads"];
+/* Of functions, from blue to pink: as far from each other, and from all other colours of the page in both themes, as
+ * can be. */
+const FUNCTIONS = [
+  ...["#8955f1", "#557cf1", "#f47bad", "#ad62bc", "#a1aff7", "#18188b"],
+  ...["#e2129d", "#723141", "#e6b3bf", "#e212e2", "#1212e2", "#e21258"],
+];
 
 /* Colours of the regions: those of MPI by class, functions of the program each its own, by their time. */
 class Palette {
@@ -33,11 +34,33 @@ class Palette {
       this.regions[region.number] = functionColour(i);
     });
     colourRules.apply(this, about);
-    for (const name of ["ground", "raised", "line", "text", "quiet", "accent", "wait"]) this[name] = colours(name);
+    for (const name of ["ground", "raised", "line", "text", "quiet", "accent", "wait", "late"])
+      this[name] = colours(name);
+    this.paler = new Map();
+    this.waiting = about.classes.map(({ name }) => WAITING.includes(name));
+  }
+  /* Stripes over what waits. */
+  hatch(c) {
+    if (!this.pattern) {
+      const tile = make("canvas", { width: HATCH, height: HATCH }),
+        picture = tile.getContext("2d");
+
+      picture.fillStyle = this.wait;
+      for (let y = 0; y < HATCH; y++) for (let x = 0; x < HATCH; x++) if (isHatched(x, y)) picture.fillRect(x, y, 1, 1);
+      this.pattern = c.createPattern(tile, "repeat");
+    }
+    return this.pattern;
   }
   /* All others are pale where one is selected. */
   region(number) {
     return selection.region === null || selection.region === number ? this.own(number) : this.line;
+  }
+  /* Paler: what samples found. */
+  sampled(number) {
+    const colour = this.region(number);
+
+    if (!this.paler.has(colour)) this.paler.set(colour, mixed(colour, this.ground, 0.75));
+    return this.paler.get(colour);
   }
   own(number) {
     return this.regions[number] || this.quiet;
@@ -51,27 +74,49 @@ class Palette {
   }
 }
 
-function mixed(a, b) {
+function mixed(a, b, part = 0.5) {
   const [x, y] = [a, b].map(channels);
 
-  return "rgb(" + x.map((value, i) => Math.round((value + y[i]) / 2)).join(",") + ")";
+  return "rgb(" + x.map((value, i) => Math.round(value * part + y[i] * (1 - part))).join(",") + ")";
 }
 
-function functionColour(i) {
-  const [saturation, light] = SHADES[Math.floor(i / HUES.length) % SHADES.length],
-    hue = HUES[i % HUES.length],
-    part = n => {
-      const k = (n + hue / 30) % 12,
-        value = light - saturation * Math.min(light, 1 - light) * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+/* Of more functions some have the same. */
+const functionColour = i => FUNCTIONS[i % FUNCTIONS.length];
 
-      return Math.round(255 * value);
-    };
+const HATCH = 8; /* pixels from stripe to stripe */
+const isHatched = (x, y) => (((x + y) % HATCH) + HATCH) % HATCH < 3;
 
-  return "rgb(" + [0, 8, 4].map(part).join(",") + ")";
+function paintHatch(c, left, top, wide, tall, palette) {
+  if (c.hatchRect) {
+    c.hatchRect(left, top, wide, tall, palette.wait);
+    return;
+  }
+  c.fillStyle = palette.hatch(c);
+  c.fillRect(left, top, wide, tall);
 }
 
-/* One stack a stretch: the region that has most in its colour, the rest of each class behind it; waiting at the bottom
- * edge. */
+/* Parts of a column that waits, from the bottom, each { from, to } in 1/255: of the classes that can. Others than the
+ * selected one are pale, without stripes. */
+function waitsOf(tiles, at, waiting) {
+  const found = [],
+    wait = tiles.waits[at],
+    classes = waiting.length,
+    shows = k => selection.region === null || selection.about.regions[selection.region].class === k;
+  let sum = 0,
+    left = wait;
+
+  for (let k = 0; k < classes && left; k++) {
+    const part = tiles.parts[k * tiles.all + at],
+      own = waiting[k] ? Math.min(part, left) : 0;
+
+    if (own && shows(k)) found.push({ from: sum, to: sum + own });
+    left -= own;
+    sum += part;
+  }
+  return found;
+}
+
+/* One stack a stretch: the region that has most in its colour, the rest of each class behind it; waiting is hatched. */
 function paintTiles(c, tiles, view, palette) {
   const { count, lines, from, to, merge, first } = tiles,
     step = (to - from) / count;
@@ -106,12 +151,9 @@ function paintTiles(c, tiles, view, palette) {
         if (own) box(palette.region(most), own);
         if (part > own) box(palette.rest(k), part - own);
       }
-      if (tiles.waits[at]) {
-        const edge = Math.max(((tall / 4) * tiles.waits[at]) / 255, tall > 6 ? 1 : 0);
-
-        c.fillStyle = palette.wait;
-        c.fillRect(left, top + tall - gap - edge, wide + 0.5, edge);
-      }
+      const high = (tall - gap) / 255;
+      for (const { from: low, to: end } of waitsOf(tiles, at, palette.waiting))
+        paintHatch(c, left, top + tall - gap - end * high, wide + 0.5, (end - low) * high, palette);
     }
   }
 }
@@ -128,16 +170,16 @@ function paintSlices(c, slices, row, view, palette) {
     const left = Math.max(view.x(slice.begin), -2),
       right = Math.min(view.x(slice.begin + slice.ns), view.wide + 2),
       at = top + slice.depth * tall,
-      colour = palette.region(slice.region);
+      colour = slice.sampled ? palette.sampled(slice.region) : palette.region(slice.region);
 
     if (right < 0 || left > view.wide) continue;
     c.fillStyle = colour;
-    c.globalAlpha = slice.sampled ? 0.75 : 1;
     c.fillRect(left, at, Math.max(right - left, 1), Math.max(tall - 0.5, 1));
-    c.globalAlpha = 1;
-    if (slice.wait) {
-      c.fillStyle = palette.wait;
-      c.fillRect(left, at + tall - 4, Math.max(Math.min(view.x(slice.begin + slice.wait), right) - left, 1), 3);
+    const isStriped = slice.wait && (selection.region === null || selection.region === slice.region);
+    if (isStriped) {
+      const end = Math.min(view.x(slice.begin + slice.wait), right);
+
+      paintHatch(c, left, at, Math.max(end - left, 1), Math.max(tall - 0.5, 1), palette);
     }
     if (
       view.selected &&
@@ -154,17 +196,24 @@ function paintSlices(c, slices, row, view, palette) {
       c.beginPath();
       c.rect(left + 2, at, right - left - 4, tall);
       c.clip();
+      const { name } = view.about.regions[slice.region],
+        place = Math.max(left, 0) + 3;
+
+      if (isStriped) {
+        c.fillStyle = colour;
+        c.fillRect(place - 2, at + tall / 2 - 7, c.measureText(name).width + 4, 14);
+      }
       c.fillStyle = readable(colour);
-      c.fillText(view.about.regions[slice.region].name, Math.max(left, 0) + 3, at + tall / 2 + 4);
+      c.fillText(name, place, at + tall / 2 + 4);
       c.restore();
     }
   }
 }
 
-function paintMessages(c, messages, view, palette) {
-  c.strokeStyle = palette.text;
-  c.lineWidth = 1;
-  c.globalAlpha = 0.6;
+function paintMessages(c, messages, view, colour, wide) {
+  c.strokeStyle = colour;
+  c.lineWidth = wide;
+  c.globalAlpha = wide > 1 ? 1 : 0.6;
   c.beginPath();
   for (const m of messages) {
     const from = view.yOf(m.from),
@@ -198,18 +247,61 @@ function paintGrid(c, view, palette) {
   c.stroke();
 }
 
+/* What times are in: the unit of the stretch that is shown; and what they are after, which is 0, or near where that
+ * begins if the numbers were long. */
+const UNITS = [
+    ["s", 1e9],
+    ["ms", 1e6],
+    ["us", 1e3],
+    ["ns", 1],
+  ],
+  LONG_TIME = 1e4;
+const unitOf = ns => UNITS.find(([, size]) => ns >= size) || UNITS[UNITS.length - 1];
+const decimalsOf = (ns, size) => Math.max(0, -Math.floor(Math.log10(ns / size) + 1e-9));
+
+function axisOf(view, step) {
+  const [unit, size] = unitOf(view.to - view.from),
+    above = 1000 * size,
+    origin = view.to < LONG_TIME * size || size === 1e9 ? 0 : Math.floor(Math.max(view.from, 0) / above) * above,
+    decimals = Math.min(decimalsOf(step, size), 9);
+
+  return {
+    origin,
+    originWords: origin ? tick(origin, above) + " +" : "since the start",
+    words: ns => ((ns - origin) / size).toFixed(decimals) + " " + unit,
+  };
+}
+
+/* A label that is cut at the right stands at the left of its line. */
 function paintAxis(c, view, palette) {
+  let free = 0;
+
   c.fillStyle = palette.ground;
   c.fillRect(0, 0, view.wide, view.top);
   c.fillStyle = palette.quiet;
-  eachTick(view, (x, t, step) => c.fillText(tick(t, step), x + 3, view.top - 6));
+  eachTick(view, (x, t, step) => {
+    const words = axisOf(view, step).words(t),
+      { width } = c.measureText(words),
+      left = x + 3 + width > view.wide ? x - 3 - width : x + 3;
+
+    if (left < free) return;
+    c.fillText(words, left, view.top - 6);
+    free = left + width + 4;
+  });
 }
 
-/* As fine as the steps are. */
+/* A moment in s, as fine as the steps are. */
 function tick(ns, step) {
-  const decimals = Math.max(0, -Math.floor(Math.log10(step / 1e9) + 1e-9));
+  return (ns / 1e9).toFixed(Math.min(decimalsOf(step, 1e9), 9)) + " s";
+}
 
-  return (ns / 1e9).toFixed(Math.min(decimals, 9)) + " s";
+/* "110 ms, from 0.9939 s to 1.1039 s": both in one unit, with four digits of what is between them. */
+function stretchWords(from, to) {
+  const [unit, size] = unitOf(to),
+    decimals = Math.min(Math.max(3 - Math.floor(Math.log10(Math.max(to - from, 1) / size)), 0), Math.log10(size)),
+    at = ns => (ns ? (ns / size).toFixed(decimals) + " " + unit : "0 s");
+
+  return nanoseconds(to - from) + ", from " + at(from) + " to " + at(to);
 }
 
 /* A stream of an accelerator has a name. */

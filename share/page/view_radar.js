@@ -16,14 +16,15 @@ class Radar {
     this.left = 0;
     this.choice = make("select", {
       "aria-label": "what colours the rows",
-      onchange: event => {
-        this.chosen = event.target.value;
-        address.set("colour", this.chosen || null);
-        view.changed();
-      },
+      onchange: event => this.choose(event.target.value),
     });
     this.legend = make("span", { class: "radar", hidden: true });
     this.element = make("label", null, "colour: ", this.choice, this.legend);
+  }
+  choose(value) {
+    this.chosen = this.choice.value = value;
+    address.set("colour", value || null);
+    this.view.changed();
   }
   /* One choice for all traces, and one scale. */
   get by() {

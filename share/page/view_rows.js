@@ -185,7 +185,7 @@ class Rows {
   async sortBy(sort) {
     const { from, to } = this.view;
 
-    this.sort = sort;
+    this.sort = this.choice.value = sort;
     this.sortedAt = null;
     if (sort === "wait" || sort === "mpi") {
       for (const view of this.view.all) await view.rows.loadSums(view.seen || { from: 0, to: view.about.span_ns });
@@ -215,11 +215,11 @@ class Rows {
   }
 
   bar() {
-    const choice = make(
+    const choice = (this.choice = make(
         "select",
         { "aria-label": "order of rows", onchange: event => this.sortBy(event.target.value) },
         ...Object.entries(SORTS).map(([value, word]) => make("option", { value, selected: value === this.sort }, word)),
-      ),
+      )),
       groups = make("input", {
         type: "checkbox",
         checked: this.grouped,
@@ -263,24 +263,28 @@ class Rows {
 const ROW_COMMANDS = [
   [
     "[, ]",
-    "fold, unfold all groups of rows",
+    "fold all groups of rows, unfold all groups of rows",
     { "[": view => view.rows.foldAll(true), "]": view => view.rows.foldAll(false) },
   ],
 ];
 
-/* The name of each line, and the mark of a group. */
+/* The name of each line, and the mark of a group: as many as can be read. Above them, what times are after. */
 function paintLineNames(c, view, palette) {
   const { lines } = view.rows,
-    { merge } = view,
-    least = 13;
+    { merge, axis } = view,
+    least = 13,
+    room = view.rowTall * merge;
   let last = -Infinity;
 
+  c.fillStyle = palette.quiet;
+  c.fillText(axisOf(axis, axis.to - axis.from).originWords, 4, view.top - 6, NAMES_WIDE - 8);
+
   for (let i = Math.max(0, Math.floor(view.firstRow)); i < lines.length; i += merge) {
-    const y = view.y(i),
+    const y = Math.max(view.y(i), view.top) + Math.min(room, 14) / 2 + 5,
       { name, level, group, isFolded, rows } = lines[i];
 
-    if (y > view.tall) break;
-    if (y - last < least || y + view.rowTall < view.top) continue;
+    if (y > view.tall - 3) break;
+    if (y - last < least || y > Math.max(view.y(i) + room, view.y(i) + least + 3)) continue;
     last = y;
     c.fillStyle = group && !isFolded ? palette.quiet : palette.text;
     c.fillText(
@@ -289,7 +293,7 @@ function paintLineNames(c, view, palette) {
         (isFolded ? " (" + rows.length + ")" : "") +
         (merge > 1 ? " ..." : ""),
       4 + 8 * level,
-      Math.max(y, view.top) + Math.min(view.rowTall * merge, 14) / 2 + 5,
+      y,
       NAMES_WIDE - 8 - 8 * level,
     );
   }

@@ -48,7 +48,22 @@ function timeOf(text) {
   return Math.round(Number(found[1] + (found[2] || "")) * units[found[3].toLowerCase()]);
 }
 
+/* "8K", "1.5 MiB" or a number: bytes; null: it is none. */
+function bytesOf(text) {
+  const found = text.trim().match(/^(\d+(?:[.]\d*)?)\s*([kmgt]?)(?:i?b)?$/i);
+
+  return found ? Math.round(Number(found[1]) * 1024 ** ["", "k", "m", "g", "t"].indexOf(found[2].toLowerCase())) : null;
+}
+
 const nanoseconds = ns => seconds(ns / 1e9);
+
+/* Begin and end of a long name, of which the middle is left out where there is no room. */
+const LONG_NAME = 20,
+  NAME_END = 9; /* characters */
+const nameParts = name =>
+  name.length > LONG_NAME
+    ? [make("span", null, name.slice(0, -NAME_END)), make("span", null, name.slice(-NAME_END))]
+    : [name];
 
 /* A region's name with its colour; a click selects it in all panels. */
 function regionCell(view, number) {
@@ -68,7 +83,7 @@ function regionCell(view, number) {
         title: name + (file ? ", " + file : "") + ": select it everywhere",
         onclick: () => selection.toggle(number),
       },
-      name,
+      ...nameParts(name),
     ),
   ];
 }
@@ -79,7 +94,7 @@ const regionColumn = (view, title, wide) => ({
   isText: true,
   wide,
   value: row => view.about.regions[row.region].name,
-  cell: row => regionCell(view, row.region),
+  cell: row => make("span", { class: "name" }, ...regionCell(view, row.region)),
 });
 const rowCell = (view, row) =>
   row === null

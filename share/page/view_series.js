@@ -349,7 +349,7 @@ class Charts {
 const SERIES_COMMANDS = [
   [
     "k",
-    "the call stack of the selected row, on and off",
+    "show or hide the call stack of the selected row",
     {
       k: view => {
         const row = view.selected

@@ -78,7 +78,7 @@ class Functions {
         this.table.csvButton(),
         this.note,
       ),
-      make("div", { class: "parts" }, this.table.element, this.rowsPart),
+      make("div", { class: "parts stacks" }, this.table.element, this.rowsPart),
     );
     selection.onChange(() => {
       this.table.draw();
@@ -134,6 +134,7 @@ class Functions {
           own,
           share,
           time("inclusive", "with callees", "inclusive: with what it calls", {
+            wide: 7.5,
             words: (ns, row) => about(row) + nanoseconds(ns),
           }),
           { ...whole("count", "calls", "that have a part of what is shown"), value: row => row.count || null },
@@ -216,7 +217,8 @@ class Functions {
       text ? this.sums.filter(sum => regions[sum.region].name.toLowerCase().includes(text)) : this.sums,
     );
     this.note.textContent =
-      plural(this.table.rows.length, "function") + (this.view.about.samples ? "; ~: an estimate, by samples" : "");
+      plural(this.table.rows.length, "function") +
+      (this.table.rows.some(row => row.sampled) ? "; ~: an estimate, by samples" : "");
   }
 }
 

@@ -135,7 +135,7 @@ class LongTable {
 
         return make(
           "td",
-          { class: column.isText ? "left" : null, title: !cell && words.length > 24 ? words : null },
+          { class: column.isText ? "left" : null, title: column.isText && !cell ? words : null },
           ...(cell === null ? [words] : Array.isArray(cell) ? cell : [cell]),
         );
       }),

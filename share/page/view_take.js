@@ -98,6 +98,17 @@ class SvgContext {
   createPattern() {
     return null;
   }
+  hatchRect(x, y, wide, tall, colour) {
+    this.hatch = colour;
+    this.fillStyle = "url(#hatch)";
+    this.fillRect(x, y, wide, tall);
+  }
+  get hatchWords() {
+    return this.hatch
+      ? `<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" ` +
+          `patternTransform="rotate(45)"><rect width="2.2" height="6" fill="${escaped(this.hatch)}"/></pattern></defs>\n`
+      : "";
+  }
   measureText(text) {
     this.measure.font = this.font;
     return this.measure.measureText(text);
@@ -153,6 +164,7 @@ class SvgContext {
     return (
       `<svg xmlns="http://www.w3.org/2000/svg" width="${this.wide}" height="${this.tall}" ` +
       `viewBox="0 0 ${this.wide} ${this.tall}">\n` +
+      this.hatchWords +
       this.lines.join("\n") +
       "\n</svg>\n"
     );

@@ -101,14 +101,14 @@ class ServedTrace {
         .sort((a, b) => a.depth - b.depth || a.begin - b.begin),
     };
   }
-  /* None, but how many, where they are more than `most`. */
-  async messages(from, to, most) {
-    const { messages, left_out } = await this.json("messages", { from, to, most });
+  /* With an end in `rows`; none, but how many, where they are more than `most`. */
+  async messages(from, to, most, rows = {}) {
+    const { messages, left_out } = await this.json("messages", { from, to, most, ...rows });
 
     return {
       left_out,
-      messages: messages.map(([sent, received, source, target, size, tag]) => ({
-        ...{ sent, received, from: source, to: target, bytes: size, tag },
+      messages: messages.map(([sent, received, source, target, size, tag, comm]) => ({
+        ...{ sent, received, from: source, to: target, bytes: size, tag, comm },
       })),
     };
   }

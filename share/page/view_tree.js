@@ -17,6 +17,7 @@ async function loadTree(view, window) {
       children: [],
       depth: -1,
       path: "",
+      whole: ((window.to - window.from) * window.rows) / 1e9 /* of the rows, with what no region has */,
     };
 
   for (const [parent, region, calls, inclusive, own, wait, sampled] of nodes) {
@@ -92,8 +93,9 @@ class CallTree {
       {
         key: "share",
         title: "of all",
+        doc: "time with callees, as part of the time of the rows",
         wide: 5,
-        value: node => (this.root && this.root.time ? node.time / this.root.time : 0),
+        value: node => (this.root && this.root.whole ? node.time / this.root.whole : 0),
         words: percent,
       },
       {
@@ -110,7 +112,9 @@ class CallTree {
       isOpen = this.open.has(node.path);
 
     indent.style.width = node.depth + "em";
-    return [
+    return make(
+      "span",
+      { class: "name" },
       indent,
       node.children.length
         ? make(
@@ -131,7 +135,7 @@ class CallTree {
           )
         : make("span", { class: "twist" }),
       ...regionCell(this.view, node.region),
-    ];
+    );
   }
 
   each(does, node = this.root) {
@@ -168,6 +172,13 @@ class CallTree {
   }
 }
 
+function flameWords({ name, time, own }, root) {
+  const [of, part] = [seconds(time), root.whole ? percent(time / root.whole) : "0 %"];
+
+  if (name === "all" && time === root.time) return `all functions: ${of}, ${part} of the time of the rows`;
+  return `${name}: ${of} with callees, ${part} of the time of the rows` + (own ? `; ${seconds(own)} itself` : "");
+}
+
 class FlamePanel {
   constructor(view) {
     Object.assign(this, panelOf(this, view, "flame", "Flame graph", "bottom"));
@@ -179,7 +190,7 @@ class FlamePanel {
     const { view } = this,
       { root, leftOut } = await loadTree(view, windowOf(this.view));
 
-    this.note.textContent = "A click shows a branch alone, and selects the function" + leftOutWords(leftOut);
+    this.note.textContent = "Click on a function to select it and to see its branch alone" + leftOutWords(leftOut);
     if (this.flame) {
       this.flame.replace(root);
       return;
@@ -187,8 +198,7 @@ class FlamePanel {
     this.flame = new Flame(root, {
       id: "flamegraph",
       title: "Time of the rows by call path",
-      of: "the time of the rows that regions have",
-      known: "",
+      words: (node, root) => flameWords(node, root),
       colour: node => (node.region === null ? colours("quiet") : view.palette.own(node.region)),
       choose: node => selection.choose(node.region),
     });

@@ -11,7 +11,7 @@
 struct blocked {
     struct fv_timeline_link *items; /* twice as many as are wanted */
     size_t count, most;
-    uint64_t all;
+    uint64_t all, least_ns;
     uint32_t row;
 };
 
@@ -35,7 +35,7 @@ static bool take_blocked(void *context, const struct fv_timeline_seen *slice)
 {
     struct blocked *b = context;
 
-    if (!slice->wait_ns || slice->cause == FV_TIMELINE_NONE)
+    if (!slice->wait_ns || slice->wait_ns < b->least_ns || slice->cause == FV_TIMELINE_NONE)
         return true;
     b->all++;
     if (b->count == 2 * b->most)
@@ -44,13 +44,14 @@ static bool take_blocked(void *context, const struct fv_timeline_seen *slice)
     return true;
 }
 
-size_t fv_timeline_blocked(const struct fv_timeline_file *t, uint64_t from, uint64_t to, uint64_t least_ns,
+size_t fv_timeline_blocked(const struct fv_timeline_file *t, const struct fv_timeline_window *w, uint64_t least_ns,
                            struct fv_timeline_link *out, size_t most, uint64_t *all)
 {
-    struct blocked b = { .items = fv_xcalloc(2 * most + 1, sizeof(*b.items)), .most = most };
+    struct blocked b = { .items = fv_xcalloc(2 * most + 1, sizeof(*b.items)), .most = most, .least_ns = least_ns };
 
     for (; b.row < t->header->rows.count; b.row++)
-        fv_timeline_slices(t, b.row, from, to, least_ns, take_blocked, &b);
+        if (fv_timeline_wants(w, b.row)) /* a call takes as long as it waits */
+            fv_timeline_slices(t, b.row, w->from, w->to, least_ns, take_blocked, &b);
     choose(&b);
     memcpy(out, b.items, b.count * sizeof(*out));
     *all = b.all;

@@ -4,17 +4,17 @@
 #ifndef FV_TIMELINE_LINKS_H
 #define FV_TIMELINE_LINKS_H
 
-#include "timeline/timeline_read.h"
+#include "timeline/timeline_stats.h"
 
 struct fv_timeline_link {
     struct fv_timeline_seen seen;
     uint32_t row;
 };
 
-/* The calls of the rows that waited longest in a stretch of time, the longest first: at most `most`, of those that take
- * `least_ns`. How many; *all: of so many. */
-size_t fv_timeline_blocked(const struct fv_timeline_file *timeline, uint64_t from, uint64_t to, uint64_t least_ns,
-                           struct fv_timeline_link *out, size_t most, uint64_t *all);
+/* The calls that waited longest in a window, the longest first: at most `most`, of those that waited `least_ns`. How
+ * many; *all: of so many. */
+size_t fv_timeline_blocked(const struct fv_timeline_file *timeline, const struct fv_timeline_window *window,
+                           uint64_t least_ns, struct fv_timeline_link *out, size_t most, uint64_t *all);
 
 /* The slice of a row that begins then, so deep. False: there is none. */
 bool fv_timeline_slice_at(const struct fv_timeline_file *timeline, uint32_t row, uint64_t begin_ns, uint32_t depth,

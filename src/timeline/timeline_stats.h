@@ -81,8 +81,14 @@ struct fv_timeline_call {
     uint32_t row;
 };
 #define FV_TIMELINE_BARS 256
+/* Of calls that sent or received a message: which messages. */
+struct fv_timeline_partners {
+    const char *rows; /* by row: not 0: it is the other end; NULL: any is */
+    uint64_t least_bytes, most_bytes;
+};
 struct fv_timeline_search {
-    const bool *wanted; /* by region */
+    const bool *wanted;                          /* by region */
+    const struct fv_timeline_partners *partners; /* NULL: any call, with messages or without */
     uint64_t least_ns, most_ns;
     enum fv_timeline_order order;
     size_t most;

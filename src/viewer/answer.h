@@ -3,7 +3,7 @@
 #ifndef FV_VIEWER_ANSWER_H
 #define FV_VIEWER_ANSWER_H
 
-#include "timeline/timeline_read.h"
+#include "timeline/timeline_stats.h"
 #include "tool/json_stream.h"
 #include "tool/vec.h"
 #include "viewer/viewer.h"
@@ -114,6 +114,11 @@ static inline uint64_t known(uint32_t number)
 {
     return number == FV_TIMELINE_NONE ? NOTHING : number;
 }
+
+/* statistics.c: what is asked about, in ns; `only`, rows as "0-3,7", takes the place of first and rows. It is kept in
+ * the room of the request's body, of which there is none. */
+struct fv_timeline_window fv_viewer_window(const struct shown *v, struct MHD_Connection *connection,
+                                           struct fv_web_request *request);
 
 /* lines.c: of "0-3,7" the next rows, behind a comma; false: that is none. */
 bool fv_viewer_take_rows(const char **at, uint64_t rows, uint64_t *first, uint64_t *last);

@@ -35,15 +35,14 @@ static enum MHD_Result tell_links(const struct shown *v, struct MHD_Connection *
 enum MHD_Result fv_viewer_blocked(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
-    const struct window w = window_of(v, connection);
+    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
     const size_t most = (size_t)number(connection, "count", 1, BLOCKED, 200);
     struct fv_timeline_link *found = fv_xcalloc(most, sizeof(*found));
     struct answer *a = begin_answer();
     uint64_t all;
 
-    (void)r;
-    const size_t count = fv_timeline_blocked(v->timeline, (uint64_t)w.from, (uint64_t)w.to,
-                                             (uint64_t)number(connection, "least", 0, 1e18, 0), found, most, &all);
+    const size_t count =
+        fv_timeline_blocked(v->timeline, &w, (uint64_t)number(connection, "least", 0, 1e18, 0), found, most, &all);
     fv_json_unsigned(&a->json, "left_out", all - count);
     const enum MHD_Result result = tell_links(v, connection, a, found, count);
     free(found);
@@ -82,6 +81,8 @@ enum MHD_Result fv_viewer_together(void *context, struct MHD_Connection *connect
     const size_t count =
         asked_for(v, connection, &of) ? fv_timeline_members(v->timeline, &of, found, rows, &members) : 0;
     fv_json_unsigned(&a->json, "members", members);
+    if (members)
+        fv_json_unsigned(&a->json, "comm", of.seen.comm);
     const enum MHD_Result result = tell_links(v, connection, a, found, count);
     free(found);
     return result;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers of fvmpi view that sum up a stretch of time, and calls that are looked for (viewer.h). */
-#include "timeline/timeline_stats.h"
 #include "viewer/answer.h"
 
 #if FV_MICROHTTPD
@@ -9,10 +8,8 @@
 #define WAITS 5000
 #define CALLS 2000
 
-/* `only`: rows, "0-3,7", in place of first and rows. Which these are is kept in the room of the body, of which there is
- * none. */
-static struct fv_timeline_window whole_ns(const struct shown *v, struct MHD_Connection *connection,
-                                          struct fv_web_request *r)
+struct fv_timeline_window fv_viewer_window(const struct shown *v, struct MHD_Connection *connection,
+                                           struct fv_web_request *r)
 {
     const struct window w = window_of(v, connection);
     const uint64_t rows = v->timeline->header->rows.count;
@@ -42,7 +39,7 @@ static void tell_sum(struct fv_json *json, uint64_t number, const struct fv_time
 enum MHD_Result fv_viewer_sums(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
-    const struct fv_timeline_window w = whole_ns(v, connection, r);
+    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
     const uint64_t regions = v->timeline->header->regions.count;
     struct fv_timeline_sum *sums = fv_xcalloc(regions + 1, sizeof(*sums));
     struct answer *a = begin_answer();
@@ -60,7 +57,7 @@ enum MHD_Result fv_viewer_sums(void *context, struct MHD_Connection *connection,
 enum MHD_Result fv_viewer_shares(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
-    const struct fv_timeline_window w = whole_ns(v, connection, r);
+    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
     const double regions = (double)v->timeline->header->regions.count;
     struct fv_timeline_sum *sums = fv_xcalloc((size_t)w.rows + 1, sizeof(*sums));
     struct answer *a = begin_answer();
@@ -103,7 +100,7 @@ static uint64_t least_told(const struct fv_timeline_tree *tree)
 enum MHD_Result fv_viewer_tree(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
-    const struct fv_timeline_window w = whole_ns(v, connection, r);
+    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
     struct fv_timeline_tree tree;
     struct answer *a = begin_answer();
 
@@ -144,7 +141,7 @@ static int by_wait(const void *a, const void *b)
 enum MHD_Result fv_viewer_waits(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
-    const struct fv_timeline_window w = whole_ns(v, connection, r);
+    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
     struct fv_timeline_waits waits;
     struct answer *a = begin_answer();
 
@@ -169,7 +166,7 @@ enum MHD_Result fv_viewer_waits(void *context, struct MHD_Connection *connection
 enum MHD_Result fv_viewer_traffic(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
-    const struct fv_timeline_window w = whole_ns(v, connection, r);
+    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
     struct fv_timeline_traffics *t = fv_xcalloc(1, sizeof(*t));
     struct answer *a = begin_answer();
 
@@ -212,6 +209,18 @@ static bool *wanted_regions(const struct shown *v, struct MHD_Connection *connec
     return wanted;
 }
 
+/* Rows of "0-3,7"; NULL: any. */
+static char *wanted_partners(const struct shown *v, struct MHD_Connection *connection)
+{
+    const uint64_t rows = v->timeline->header->rows.count;
+    const char *text = fv_web_query(connection, "partner");
+    char *wanted = text ? fv_xcalloc(rows + 1, 1) : NULL;
+
+    for (uint64_t first, last; text && fv_viewer_take_rows(&text, rows, &first, &last);)
+        memset(wanted + first, 1, last - first + 1);
+    return wanted;
+}
+
 static void tell_found(struct fv_json *json, const struct fv_timeline_search *s)
 {
     fv_json_unsigned(json, "all", s->all);
@@ -236,9 +245,14 @@ static void tell_found(struct fv_json *json, const struct fv_timeline_search *s)
 enum MHD_Result fv_viewer_calls(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
-    const struct fv_timeline_window w = whole_ns(v, connection, r);
+    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
     bool *wanted = wanted_regions(v, connection);
+    char *rows = wanted_partners(v, connection);
+    const bool has_bytes = fv_web_query(connection, "least_bytes") || fv_web_query(connection, "most_bytes");
+    const struct fv_timeline_partners partners = { rows, (uint64_t)number(connection, "least_bytes", 0, 1e18, 0),
+                                                   (uint64_t)number(connection, "most_bytes", 0, 1e18, 1e18) };
     struct fv_timeline_search s = { .wanted = wanted,
+                                    .partners = rows || has_bytes ? &partners : NULL,
                                     .least_ns = (uint64_t)number(connection, "least", 0, 1e18, 0),
                                     .most_ns = (uint64_t)number(connection, "most", 0, 1e18, 1e18),
                                     .order = (enum fv_timeline_order)number(connection, "order", FV_TIMELINE_LONGEST,
@@ -249,6 +263,7 @@ enum MHD_Result fv_viewer_calls(void *context, struct MHD_Connection *connection
     fv_timeline_find(v->timeline, &w, &s);
     tell_found(&a->json, &s);
     free(s.found);
+    free(rows);
     free(wanted);
     return end_answer(v, connection, a);
 }

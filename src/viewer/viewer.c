@@ -183,8 +183,9 @@ static enum MHD_Result answer_slices(void *context, struct MHD_Connection *conne
 
 struct largest {
     struct fv_timeline_message items[2 * MESSAGES];
+    const struct fv_timeline_window *window;
+    uint64_t all, most; /* most: of more none is wanted */
     size_t count;
-    uint64_t all;
 };
 
 static int by_bytes(const void *a, const void *b)
@@ -207,7 +208,10 @@ static void take_message(void *context, const struct fv_timeline_message *messag
 {
     struct largest *l = context;
 
-    l->all++;
+    if (!fv_timeline_wants(l->window, message->from) && !fv_timeline_wants(l->window, message->to))
+        return;
+    if (++l->all > l->most)
+        return;
     if (l->count == 2 * MESSAGES)
         choose_largest(l);
     l->items[l->count++] = *message;
@@ -216,26 +220,29 @@ static void take_message(void *context, const struct fv_timeline_message *messag
 static enum MHD_Result answer_messages(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
-    const struct window w = window_of(v, connection);
+    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
+    const struct fv_timeline_header *h = v->timeline->header;
     struct largest *found = fv_xcalloc(1, sizeof(*found));
     struct answer *a = begin_answer();
 
-    (void)r;
-    /* Who draws no more than `most` asks for no others. */
-    const double most = number(connection, "most", 0, 1e18, 1e18);
-    if (most < (double)v->timeline->header->messages)
-        found->all = fv_timeline_message_count(v->timeline, (uint64_t)w.from, (uint64_t)w.to);
-    if ((double)found->all <= most) {
+    found->window = &w;
+    found->most = (uint64_t)number(connection, "most", 0, 1e18, 1e18);
+    /* Of all rows, blocks of messages are counted without a look into them. */
+    if (found->most < h->messages && !w.wanted && w.rows == h->rows.count)
+        found->all = fv_timeline_message_count(v->timeline, w.from, w.to);
+    if (found->all <= found->most) {
         found->all = 0;
-        fv_timeline_messages(v->timeline, (uint64_t)w.from, (uint64_t)w.to, take_message, found);
+        fv_timeline_messages(v->timeline, w.from, w.to, take_message, found);
     }
+    if (found->all > found->most)
+        found->count = 0;
     choose_largest(found);
     fv_json_unsigned(&a->json, "left_out", found->all - found->count);
     fv_json_array(&a->json, "messages");
     for (size_t i = 0; i < found->count; i++) {
         const struct fv_timeline_message *m = &found->items[i];
 
-        TELL_NUMBERS(&a->json, m->sent_ns, m->received_ns, m->from, m->to, m->bytes, m->tag);
+        TELL_NUMBERS(&a->json, m->sent_ns, m->received_ns, m->from, m->to, m->bytes, m->tag, m->comm);
     }
     fv_json_end(&a->json);
     free(found);

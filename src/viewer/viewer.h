@@ -9,10 +9,8 @@
  *                        a struct fv_timeline_tile, as arrays: regions (4 bytes), then bytes: their parts, waits, and
  *                        the parts of each class; each array is of all lines and stretches
  *     GET /slices        from, to, row, least (ns): JSON: slices, at most SLICES; the shorter ones are left out
- *     GET /messages      from, to: JSON: those on their way, at most MESSAGES, the largest
- *     GET /blocked       from, to, least (ns), count: JSON: calls that waited for a row, the longest waits
  *     GET /chain         row, begin, depth, of a call that waited: JSON: waits of whom it waited for, and so on
- *     GET /together      likewise, of a collective operation: JSON: the calls of its members
+ *     GET /together      likewise, of a collective operation: JSON: its communicator, the calls of its members
  *     GET /critical      from, to, least (ns): JSON: where the critical path is, at most STRETCHES
  *     GET /labels        from, to: JSON: moments that were marked, at most LABELS
  *     GET /series        JSON: what has values along time: sensors, counters, metrics
@@ -28,7 +26,11 @@
  *     GET /tree          call paths: parents first, at most NODES, those with most time
  *     GET /waits         by region and the row that was late: at most WAITS, the longest
  *     GET /traffic       messages by size and pair
- *     GET /calls         region ("3,17"), least, most (ns), order, count: calls, at most CALLS, and a histogram
+ *     GET /messages      most: those on their way with an end in the rows, at most MESSAGES, the largest; of more than
+ *                        `most` only how many
+ *     GET /blocked       least (ns), count: calls that waited so long for a row, the longest waits
+ *     GET /calls         region ("3,17"), least, most (ns), order, count: calls, at most CALLS, and a histogram;
+ *                        partner (rows, "0-3,7"), least_bytes, most_bytes: those that sent or received such a message
  *
  *     GET /more          JSON: whether more was written than is shown, and how often that was taken up
  *     POST /renew        it is wanted

@@ -43,10 +43,11 @@ static void link_up(const struct fv_timeline_file *t, uint32_t row, uint64_t spa
 {
     struct fv_timeline_link links[8], found[8];
     struct fv_timeline_value values[64];
+    const struct fv_timeline_window window = { 0, span, 0, (uint32_t)t->header->rows.count, NULL };
     uint64_t all;
     uint32_t members;
 
-    for (size_t i = fv_timeline_blocked(t, 0, span, 0, links, 8, &all); i-- > 0;) {
+    for (size_t i = fv_timeline_blocked(t, &window, 0, links, 8, &all); i-- > 0;) {
         fv_timeline_chain(t, &links[i], found, 8);
         fv_timeline_members(t, &links[i], found, 8, &members);
         fv_timeline_slice_at(t, links[i].row, links[i].seen.begin_ns, links[i].seen.depth, found);

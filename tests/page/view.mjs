@@ -50,6 +50,318 @@ async function moved(page, before) {
   await settled(page);
 }
 
+/* Colours of classes, of the functions with most time, of waiting, of who caused it, and of what is selected: how far
+ * from each other, in CIE L*a*b*. */
+const apart = page =>
+  page.evaluate(() => {
+    const linear = value => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4),
+      curve = value => (value > 0.008856 ? Math.cbrt(value) : 7.787 * value + 16 / 116),
+      lab = colour => {
+        const [r, g, b] = channels(colour).map(value => linear(value / 255)),
+          [x, y, z] = [
+            (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047,
+            0.2126 * r + 0.7152 * g + 0.0722 * b,
+            (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883,
+          ].map(curve);
+
+        return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+      },
+      { palette, about } = document.getElementById("picture").view,
+      all = [
+        ...about.classes.map(({ name }, i) => [name, palette.classes[i]]),
+        ...Array.from({ length: 10 }, (_, i) => ["function " + i, functionColour(i)]),
+        ...["wait", "accent", "late"].map(name => [name, colours(name)]),
+      ],
+      wrong = [];
+
+    all.forEach(([name, colour], i) => {
+      for (const [other, second] of all.slice(i + 1)) {
+        const a = lab(colour),
+          b = lab(second || "#000"),
+          far = Math.hypot(...a.map((value, k) => value - b[k]));
+
+        if (far < 20) wrong.push(`${name} and ${other}: ${far.toFixed(0)}`);
+      }
+    });
+    return wrong.join(", ");
+  });
+
+/* What is drawn has an entry of its own, and what waits is hatched, also in pictures. */
+async function legend(page) {
+  await page.click("#tab-functions");
+  await page.click("#tab-details");
+  await page.locator("#sums tr:has(button:text-is('MPI_Recv')) button.longest").click();
+  await page.waitForSelector("#details h2", TIMEOUT);
+  await settled(page);
+  await page.focus("#picture");
+  await page.keyboard.press("c");
+  await page.waitForTimeout(300);
+  await settled(page);
+  const text = await page.locator(".legend").innerText(),
+    looks = await page
+      .locator(".legend .key")
+      .evaluateAll(all => all.map(key => key.className + getComputedStyle(key).background)),
+    isHatched = await page.evaluate(() => {
+      const { view } = document.getElementById("picture"),
+        c = new SvgContext(view.canvas.clientWidth, view.canvas.clientHeight);
+
+      view.paintOn({ picture: c, wide: c.wide, tall: c.tall, isVector: true });
+      return c.text().includes('fill="url(#hatch)"');
+    }),
+    wanted = ["each in its own colour", "waiting", "caused a wait", "delay", "critical path", "selected call"];
+  await page.keyboard.press("c");
+  await page.keyboard.press("f");
+  await page.keyboard.press("Escape");
+  await settled(page);
+  return (
+    same(
+      "missing",
+      wanted.filter(words => !text.includes(words)),
+      [],
+    ) ||
+    same("looks", looks.length - new Set(looks).size, 0) ||
+    same("hatched", isHatched, true)
+  );
+}
+
+/* Labels of the axis: units by zoom, after an origin that is stated; none is cut. */
+async function axis(page) {
+  const read = ([from, to]) =>
+      page.evaluate(
+        ([begin, end]) => {
+          const { view } = document.getElementById("picture"),
+            c = document.createElement("canvas").getContext("2d"),
+            found = [],
+            canvas = {
+              measureText: words => c.measureText(words),
+              fillText: (words, x) => found.push([words, x + c.measureText(words).width <= view.wide]),
+              fillRect() {},
+            },
+            { from: a, to: b } = view;
+
+          Object.assign(view, { from: begin, to: end });
+          paintAxis(canvas, view.axis, view.palette);
+          const isWhole = found.every(([, whole]) => whole),
+            labels = found.map(([words]) => words);
+          found.length = 0;
+          paintLineNames(canvas, view, view.palette);
+          Object.assign(view, { from: a, to: b });
+          return { isWhole, first: labels[0], last: labels.at(-1), origin: found[0][0] };
+        },
+        [from, to],
+      ),
+    wanted = [
+      [[0, 2e9], /^0(\.0)? s$/, /^[12]\.\d s$/, "since the start"],
+      [[1e9, 1.1e9], /^10\d\d ms$/, /^1\d\d\d ms$/, "since the start"],
+      [[1.5e9, 1.5001e9], /^0 us$/, /^(90|100) us$/, "1.500 s +"],
+      [[1.5000001e9, 1.5000006e9], /^[12]\d\d ns$/, /^[56]\d\d ns$/, "1.500000 s +"],
+    ];
+
+  for (const [window, first, last, origin] of wanted) {
+    const found = await read(window);
+
+    if (!found.isWhole || !first.test(found.first) || !last.test(found.last) || found.origin !== origin)
+      return window + ": " + JSON.stringify(found);
+  }
+  return null;
+}
+
+/* Also where the panels are narrow names can be read, and the first column stays. */
+async function narrow(page) {
+  await page.setViewportSize({ width: 900, height: 800 });
+  await page.click("#tab-functions");
+  await page.evaluate(() => {
+    const { view } = document.getElementById("picture");
+
+    view.about.regions.forEach(
+      region => (region.name += region.name.length > 8 ? "_that_has_a_long_name_to_its_end" : ""),
+    );
+    document.querySelector("#panel-functions input[type=search]").dispatchEvent(new Event("input"));
+  });
+  const cells = await page.locator("#sums tbody tr:not(.room)").evaluateAll(rows =>
+      rows.map(row => {
+        const button = row.querySelector(".pick"),
+          begin = button.querySelector("span") || button;
+
+        return {
+          name: button.textContent,
+          isRead: begin.clientWidth >= Math.min(begin.scrollWidth, 25),
+          isTold: button.title.includes(button.textContent),
+        };
+      }),
+    ),
+    stays = await page.evaluate(() => {
+      const table = document.querySelector("#panel-functions .long"),
+        cell = () => table.querySelector("tbody tr:not(.room) td").getBoundingClientRect().left,
+        before = cell();
+
+      table.scrollLeft = 150;
+      return table.scrollLeft > 0 && Math.abs(cell() - before) < 2;
+    });
+  await page.click("#sums button.pick >> nth=0");
+  await page.waitForSelector("#shares tbody tr", TIMEOUT);
+  await settled(page);
+  const [first, second] = await page.evaluate(() =>
+    ["sums", "shares"].map(id => {
+      const { x, y } = document.getElementById(id).parentElement.getBoundingClientRect();
+
+      return { x, y };
+    }),
+  );
+  await page.keyboard.press("Escape");
+  await page.reload();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.waitForSelector("#sums tbody tr", TIMEOUT);
+  await settled(page);
+  return (
+    same(
+      "names",
+      cells.filter(({ isRead, isTold }) => !isRead || !isTold),
+      [],
+    ) ||
+    same("stays", stays, true) ||
+    (second.y > first.y + 60 && second.x < first.x + 60
+      ? null
+      : "beside each other: " + JSON.stringify([first, second]))
+  );
+}
+
+/* The window of the whole run is moved, and stays as wide. */
+async function dragged(page) {
+  await page.evaluate(() => document.getElementById("picture").view.go(4e8, 8e8));
+  await settled(page, 300);
+  const place = await page.evaluate(() => {
+      const { view } = document.getElementById("picture"),
+        wide = view.map.clientWidth - 120;
+
+      return { x: 120 + (wide * 6e8) / view.about.span_ns, step: (wide * 3e8) / view.about.span_ns };
+    }),
+    map = await page.locator("#map").boundingBox();
+  await page.mouse.move(map.x + place.x, map.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(map.x + place.x + place.step, map.y + 20, { steps: 4 });
+  await page.mouse.up();
+  await settled(page, 400);
+  const [from, to] = await range(page);
+  await page.focus("#picture");
+  await page.keyboard.press("f");
+  await settled(page, 300);
+  return Math.abs(from - 7e8) < 2e7 && Math.abs(to - from - 4e8) < 1e3 ? null : `${from} to ${to}`;
+}
+
+/* Calls by the messages that they sent or received; a text that is no expression; labels. */
+async function byMessages(page) {
+  const note = () => page.locator("#panel-find > .note").innerText(),
+    fill = async (label, text) => {
+      await page.fill(`#panel-find input[aria-label^='${label}']`, text);
+      await page.keyboard.press("Enter");
+      await settled(page, 100);
+    },
+    limits = { partner: "rank of the other end", size: "bytes of a message" };
+
+  await page.click("#tab-find");
+  await fill("functions", "/^MPI_(Recv|Wait|Send)$/");
+  const wanted = await page.evaluate(async () => {
+    const { view } = document.getElementById("picture"),
+      { calls } = await view.trace.calls({ ...view.find.asked, count: 2000 }),
+      { messages } = await view.trace.messages(0, view.about.span_ns, 1e9),
+      isOf = call => m =>
+        [
+          [m.from, m.sent, m.to],
+          [m.to, m.received, m.from],
+        ].some(
+          ([row, ns, partner]) =>
+            row === call.row &&
+            ns >= call.begin &&
+            ns <= call.begin + call.ns &&
+            view.about.rows[partner].rank === rank,
+        ),
+      { rank } = view.about.rows[messages[0].from],
+      most = Math.max(...messages.map(m => m.bytes));
+
+    return {
+      ...{ most, rank, all: calls.length },
+      partner: calls.filter(call => messages.some(isOf(call))).length,
+      large: calls.filter(call => messages.some(m => m.bytes === most && isOf(call)(m))).length,
+    };
+  });
+  await fill(limits.partner, String(wanted.rank));
+  const partner = parseInt(await note(), 10);
+  await fill(limits.size, String(wanted.most));
+  const large = parseInt(await note(), 10);
+  await fill(limits.size, wanted.most + 1 + "-" + wanted.most * 2);
+  const none = parseInt(await note(), 10);
+  await fill(limits.size, "many");
+  const invalid = await page.getAttribute(`#panel-find input[aria-label^='${limits.size}']`, "aria-invalid");
+  await fill(limits.size, "");
+  await fill(limits.partner, "");
+  await fill("functions", "/(/");
+  const wrong = await note();
+  await page.evaluate(() => (document.getElementById("picture").view.labels = [[1e9, 0, "Step <1>"]]));
+  await fill("functions", "step");
+  const labels = await page.locator(".labels li").allInnerTexts();
+  await fill("functions", "MPI_Recv");
+  return (
+    same("found", [partner, large, none], [wanted.partner, wanted.large, 0]) ||
+    (wanted.partner && wanted.partner < wanted.all ? null : "partners of all: " + JSON.stringify(wanted)) ||
+    same("no bytes", invalid, "true") ||
+    same("no expression", wrong, "/(/ is not a regular expression.") ||
+    same("labels", labels, ["Step <1> at 1.000000 s, rank 0"])
+  );
+}
+
+/* One meaning of a part of the whole; one word for one thing. */
+async function words(page) {
+  await page.click("#tab-functions");
+  await settled(page);
+  const found = await page.evaluate(async () => {
+      const { view } = document.getElementById("picture"),
+        panels = view.bench.panels,
+        { root } = await loadTree(view, windowOf(view)),
+        twice = commands.map(({ words: of }) => of).filter((of, i, all) => all.indexOf(of) < i);
+
+      return { tree: root.whole, functions: panels.get("functions").all / 1e9, twice, isKnown: Boolean(view.find) };
+    }),
+    tilde = await page.locator("#panel-functions .note").last().textContent();
+
+  await page.click("#tab-flame");
+  await settled(page);
+  const flame = await page.locator("#flamegraph .note").innerText();
+  await page.click("#tab-functions");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("rows by waiting");
+  const choices = await page.locator("#commands li").allInnerTexts();
+  await page.keyboard.press("Escape");
+  return (
+    same("of all", found.tree, found.functions) ||
+    same("told twice", found.twice, []) ||
+    same("palette", choices, ["sort rows by waiting", "colour rows by waiting"]) ||
+    (/^all functions: [\d.]+ m?s, [\d.]+ % of the time of the rows$/.test(flame) ? null : flame) ||
+    (tilde.includes("~") ? tilde : null)
+  );
+}
+
+/* The messages of a call, and their other ends. */
+async function ofCall(page) {
+  const text = await page.evaluate(async () => {
+    const { view } = document.getElementById("picture"),
+      { messages } = await view.trace.messages(0, view.about.span_ns, 1e9),
+      [first] = messages,
+      { slices } = await view.trace.slices(first.to, first.received - 1, first.received, 0),
+      call = slices.at(-1);
+
+    view.bench.show("details");
+    view.select(call);
+    return `from rank ${view.about.rows[first.from].rank}: ${bytes(first.bytes)}, tag ${first.tag}, communicator`;
+  });
+
+  await page.waitForSelector(".messages li", TIMEOUT);
+  const lines = await page.locator(".messages li").allInnerTexts();
+  await page.focus("#picture");
+  await page.keyboard.press("Escape");
+  return lines.some(line => line.startsWith(text)) ? null : `${text} in ${lines}`;
+}
+
 async function keys(page) {
   await page.focus("#picture");
   await page.waitForFunction(() => location.hash.startsWith("#0-"), null, TIMEOUT);
@@ -325,6 +637,7 @@ async function main() {
     await settled(page);
     await look(name + ": drawn", drawn(page));
     await look(name + ": accessible", accessible(page));
+    await look(name + ": colours that can be told apart", apart(page));
     await page.screenshot({ path: path.join(folder, "view-" + name + ".png") });
     if (name === "light") {
       await look("keys", keys(page));
@@ -337,6 +650,13 @@ async function main() {
       await look("bookmarks", bookmarks(page, faults));
       await look("pictures and tables that are saved", taken(page));
       await look("help", help(page));
+      await look("what the legend says", legend(page));
+      await look("the axis of time", axis(page));
+      await look("narrow panels", narrow(page));
+      await look("the window of the whole run", dragged(page));
+      await look("calls by their messages, and labels", byMessages(page));
+      await look("the messages of a call", ofCall(page));
+      await look("words", words(page));
     }
     await look(name + ": panels", panels(page, name));
     await look(name + ": nothing goes wrong", Promise.resolve(faults.join("; ")));
@@ -348,7 +668,7 @@ async function main() {
     "the address says what is shown",
     page
       .evaluate(() => document.getElementById("told").textContent)
-      .then(text => (text.includes("100 ms from 1.00 s") ? null : text)),
+      .then(text => (text.includes("100 ms, from 1.0000 s to 1.1000 s") ? null : text)),
   );
   await close();
   await browser.close();

@@ -29,16 +29,128 @@ const matrix = page =>
     };
   });
 
-async function many(page) {
-  const found = await matrix(page),
-    words = await told(page);
+async function press(page, key) {
+  await page.focus("#picture");
+  await page.keyboard.press(key);
+  await settled(page, SOON);
+}
+
+const savedSvg = async page => {
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("picture as svg");
+  const [download] = await Promise.all([page.waitForEvent("download", TIMEOUT), page.keyboard.press("Enter")]);
+
+  return fs.readFileSync(await download.path(), "utf8");
+};
+
+/* It covers rows: it is there when it is asked for, and what closes it is in sight. */
+async function unasked(page) {
+  const { isShown } = await matrix(page),
+    words = await told(page),
+    svg = await savedSvg(page);
 
   return (
-    same("shown", found.isShown, true) ||
-    same("sums", [found.count, found.bytes], [found.wanted.count, found.wanted.bytes]) ||
-    (/[\d,]+ messages are a matrix: zoom in/.test(words) ? null : words)
+    same("shown", isShown, false) ||
+    (/[\d,]+ messages: press m for the matrix/.test(words) ? null : words) ||
+    (/senders .*receivers/.test(svg) ? "it is in the picture that is saved" : null)
   );
 }
+
+async function many(page) {
+  await press(page, "m");
+  const found = await matrix(page),
+    words = await told(page),
+    cross = await page.evaluate(() => {
+      const { box } = document.getElementById("picture").view.crowd;
+
+      return { x: 120 + box.left + box.wide - 8, y: box.top + 7 };
+    }),
+    canvas = await page.locator("#picture").boundingBox();
+  await page.waitForFunction(() => location.hash.includes("messages=matrix"), null, TIMEOUT);
+  await page.mouse.click(canvas.x + cross.x, canvas.y + cross.y);
+  await settled(page, SOON);
+  const closed = await matrix(page);
+  await press(page, "m");
+
+  return (
+    same("shown, closed", [found.isShown, closed.isShown], [true, false]) ||
+    same("sums", [found.count, found.bytes], [found.wanted.count, found.wanted.bytes]) ||
+    (/[\d,]+ messages as a matrix: m closes it/.test(words) ? null : words)
+  );
+}
+
+/* Words have the room that they need, also long ones. */
+const readable = page =>
+  page.evaluate(() => {
+    const { crowd, canvas } = document.getElementById("picture").view,
+      c = canvas.getContext("2d"),
+      wrong = [],
+      watched = new Proxy(c, {
+        get(of, key) {
+          if (key !== "fillText") return typeof of[key] === "function" ? of[key].bind(of) : of[key];
+          return (words, x, y, room) => room !== undefined && c.measureText(words).width > room && wrong.push(words);
+        },
+        set: (of, key, value) => ((of[key] = value), true),
+      });
+
+    crowd.name = () => "1016-1023";
+    crowd.label = 0;
+    crowd.paint(watched, true);
+    delete crowd.name;
+    crowd.label = crowd.measure(c);
+    document.getElementById("picture").view.draw();
+    return [...new Set(wrong)].join(", ");
+  });
+
+/* Messages and waits are those of the rows that are shown: of some ranks others are left out. */
+async function ofShownRows(page) {
+  const ask = text => page.fill("input[aria-label='ranks that are shown']", text);
+
+  await ask("0-1");
+  await page.keyboard.press("Enter");
+  await settled(page, SOON);
+  const found = await page.evaluate(async () => {
+    const { view } = document.getElementById("picture"),
+      { from, to } = view.seen,
+      rows = view.about.rows.flatMap(({ rank }, row) => (rank < 2 ? [row] : [])),
+      only = rows.join(","),
+      { cells } = await view.trace.json("traffic", { from: Math.round(from), to: Math.round(to), only }),
+      waits = view.overlays.blocked.calls;
+
+    return {
+      ...{ messages: view.messageCount, wanted: cells.reduce((n, cell) => n + cell[2], 0) },
+      others: waits.filter(({ row }) => !rows.includes(row)).length,
+      waits: waits.length,
+      short: waits.filter(({ wait }) => wait < view.overlays.least).length,
+    };
+  });
+  const words = await told(page);
+  await ask("");
+  await page.keyboard.press("Enter");
+  await settled(page, SOON);
+  return (
+    same("messages", found.messages, found.wanted) ||
+    same("waits of other rows, shorter ones", [found.others, found.short], [0, 0]) ||
+    (!found.waits || /arrows: .*waits of [\d.]+ [mun]?s and longer/.test(words) ? null : words)
+  );
+}
+
+/* Names of rows: none over another one, none cut, however small the rows are. */
+const names = page =>
+  page.evaluate(() => {
+    const { view } = document.getElementById("picture"),
+      { rowTall, tall } = view,
+      wrong = [];
+
+    for (const of of [3, 6, 9, 13, 19, 31]) {
+      view.rowTall = of;
+      const y = [];
+      paintLineNames({ fillText: (words, x, at) => words.includes("rank") && y.push(at) }, view, view.palette);
+      if (y.some((at, i) => at > tall - 3 || (i && at - y[i - 1] < 12))) wrong.push(of + " pixels: " + y);
+    }
+    view.rowTall = rowTall;
+    return wrong.join("; ");
+  });
 
 /* Its cells: the colour of the pair that has most, what is said of it, and where a click leads to. */
 async function cell(page) {
@@ -48,7 +160,11 @@ async function cell(page) {
         most = data.cells.find(of => of[data.unit] === data.most),
         step = box.side / data.size;
 
-      return { x: 120 + box.left + 34 + (most.to + 0.5) * step, y: box.top + 16 + (most.from + 0.5) * step, ...most };
+      return {
+        x: 120 + box.left + view.crowd.label + (most.to + 0.5) * step,
+        y: box.top + 16 + (most.from + 0.5) * step,
+        ...most,
+      };
     }),
     canvas = await page.locator("#picture").boundingBox(),
     pixel = await page.evaluate(({ x, y }) => {
@@ -87,24 +203,19 @@ async function few(page) {
     lines = await page.evaluate(() => document.getElementById("picture").view.messages.messages.length);
   await page.focus("#picture");
   await page.keyboard.press("f");
+  await settled(page, SOON);
   await page.keyboard.press("m");
   await settled(page, SOON);
   const without = await matrix(page);
-  await page.keyboard.press("m");
-  await settled(page, SOON);
+  await press(page, "m");
   return same("few", [isShown, lines > 0, without.isShown], [false, true, false]);
 }
 
 /* In a picture that is saved, too. */
 async function saved(page) {
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("picture as svg");
-  const [download] = await Promise.all([page.waitForEvent("download", TIMEOUT), page.keyboard.press("Enter")]),
-    svg = fs.readFileSync(await download.path(), "utf8");
+  const svg = await savedSvg(page);
 
-  return svg.includes(">messages: senders down, receivers across</text>") && svg.includes("most of a pair: ")
-    ? null
-    : svg.slice(0, 300);
+  return /senders .*receivers/.test(svg) && svg.includes("most of a pair: ") ? null : svg.slice(0, 300);
 }
 
 const browser = await launch();
@@ -114,10 +225,14 @@ for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "
   await page.screenshot({ path: path.join(folder, `view-crowd-${name}.png`) });
   await look(name + ": accessible", accessible(page));
   if (name === "light") {
+    await look("no matrix that was not asked for", unasked(page));
     await look("many messages are a matrix", many(page));
+    await look("its labels can be read", readable(page));
     await look("its cells", cell(page));
     await look("few messages are lines", few(page));
     await look("a picture of it", saved(page));
+    await look("messages and waits of the rows that are shown", ofShownRows(page));
+    await look("names of rows can be read", names(page));
   }
   await look(name + ": nothing goes wrong", Promise.resolve(faults.join("; ")));
   await close();

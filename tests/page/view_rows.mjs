@@ -231,6 +231,17 @@ async function coloured(page) {
   return same("rule", [count, key, legend.includes("meeting")], ["2", "rgb(18, 52, 86)", true]);
 }
 
+/* A line of a group is no call: what is told of the call before goes. */
+async function grouped(page) {
+  await page.mouse.click(...(await placeOf(page, 400, 30)));
+  await settled(page, SOON);
+  const found = [await page.locator("#details").innerText()];
+  await page.mouse.move(...(await placeOf(page, 420, 32)));
+  found.push(await page.getAttribute("#picture", "title"));
+  const wanted = `rank 0: the mean of ${threads} rows`;
+  return same("told", found, [wanted + ".", wanted]);
+}
+
 async function main() {
   const browser = await launch();
   const options = { viewport: { width: 1280, height: 900 } };
@@ -243,6 +254,7 @@ async function main() {
   await look("rows coloured by numbers", radar(page));
   await look("the call stack of a row", stacked(page));
   await look("the members of a collective operation", together(page));
+  await look("a click on a group", grouped(page));
   await look("waits and the critical path", critical(page));
   await look("colours and groups of functions", coloured(page));
   await look("accessible", accessible(page));

@@ -163,12 +163,21 @@ def messages(tap, name, server, anchor, span, rows):
                 wanted.setdefault(key, []).append(int(event.length))
         cells = server.json('traffic')['cells']
         equal('messages sent', sorted(c[2:] for c in cells), sorted([len(m), sum(m)] for m in wanted.values()))
+        of_rows = [asked(0, span, row, 1) for row in range(rows)]
+        equal(
+            'of each row',
+            [len(server.json('messages', **window)['messages']) for window in of_rows],
+            [sum(c[2] for c in cells if row in c[:2]) for row in range(rows)],
+        )
         for begin, end, first, many in stretches(span, rows):
             shown = range(first, first + many)
             found = server.json('messages', **{'from': begin, 'to': end})['messages']
             found = [m for m in found if m[2] in shown or m[3] in shown]
+            equal('of rows', server.json('messages', **asked(begin, end, first, many))['messages'], found)
+            few = server.json('messages', most=len(found) - 1, **asked(begin, end, first, many))
+            equal('too many', (few['messages'], few['left_out']), ([], len(found)))
             pairs, sizes = {}, {}
-            for _, _, sender, receiver, size, _ in found:
+            for _, _, sender, receiver, size, *_ in found:
                 for table, key in ((pairs, (sender, receiver)), (sizes, size.bit_length())):
                     n, sent = table.get(key, (0, 0))
                     table[key] = (n + 1, sent + size)
