@@ -106,7 +106,8 @@ class SvgContext {
   get hatchWords() {
     return this.hatch
       ? `<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" ` +
-          `patternTransform="rotate(45)"><rect width="2.2" height="6" fill="${escaped(this.hatch)}"/></pattern></defs>\n`
+          `patternTransform="rotate(45)"><rect width="2.2" height="6" fill="${escaped(this.hatch)}"/>` +
+          "</pattern></defs>\n"
       : "";
   }
   measureText(text) {
