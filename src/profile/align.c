@@ -5,8 +5,10 @@
  * of the bounds is as loose as they are late, and the middle would take half of that away. What does not
  * depend on who comes late is when they leave: from an operation in which everybody waits for everybody, all
  * go at about the same time. Of the ones in which somebody stayed shortest (who came last, and was not
- * disturbed) the median difference of the ends is taken, and the shortest stay is taken for its error. If the
- * wall clocks agree with that within the error, they stay as they are. Without such operations the wall clock
+ * disturbed) the median difference of the ends is taken, and the shortest stay is taken for its error. That is an
+ * estimate: a slow network between hosts can delay the ends of one of them more. The bounds are sure, and where
+ * they are about as tight, they say the error. If the wall clocks agree with the ends within the error, they
+ * stay as they are. Without such operations the wall clock
  * is the best that there is, and is moved as little as the bounds ask for.
  *
  * If one offset for each clock cannot meet the bounds, clocks drifted: then the offset is a polygon through
@@ -20,6 +22,7 @@ enum {
     ROUNDS = 64, /* of relaxing; operations of all ranks need three */
     KNOTS = 32,  /* of a polygon, at most */
     FEW = 8,     /* samples: fewer may all be disturbed */
+    TIGHT = 4,   /* times the error by the ends: looser bounds tell how late somebody was, not how clocks differ */
 };
 #define ROUNDING_S 1e-9
 #define STEEPEST   0.01 /* no clock drifts by one part in a hundred */
@@ -483,16 +486,24 @@ static void apply_polygons(struct fv_align *a)
     }
 }
 
+/* Of a clock that stands at shift_s against its group's first. */
+static double error_of(const struct clock *c, bool met, double shift_s)
+{
+    double sure_s = met ? fmax(c->high_s - shift_s, shift_s - c->low_s) : INFINITY;
+
+    if (sure_s <= TIGHT * c->by_ends_s)
+        return sure_s;
+    return c->by_ends_s + (met ? 0 : c->violation_s);
+}
+
 static void find_errors(struct fv_align *a, bool met, struct fv_alignment *out)
 {
     for (uint32_t k = 0; k < a->clock_count; k++) {
         struct clock *c = &a->clocks[k];
-        double shift_s = c->shift_s - a->clocks[c->group].shift_s;
 
         out->groups += c->group == k;
         if (c->group != k)
-            c->error_s =
-                met ? fmin(c->by_ends_s, fmax(c->high_s - shift_s, shift_s - c->low_s)) : c->by_ends_s + c->violation_s;
+            c->error_s = error_of(c, met, c->shift_s - a->clocks[c->group].shift_s);
         if (c->group != k && !a->clocks[c->group].linked)
             out->linked += a->clocks[c->group].linked = true;
         out->linked += c->group != k;
