@@ -133,7 +133,20 @@ def traced(tap, mpi):
             check(word in words, 'no "{}"', word)
         section = harness.run([FVMPI, 'report', run.directory, '--width', '100']).ended(0).out
         section = re.search(r'^Waiting.*?^$', section, re.S | re.M).group(0).splitlines()
-        check(len(section) <= 20, '{} lines', len(section))
+        text = '\n'.join(section)
+        for heading, row in (
+            ('rank  place', r'^ {2,}(?:\d+  |  no rank was)'),
+            ('kind of waiting', r'^  \S'),
+            ('computing between', r'^  \w+\(\): '),
+        ):
+            table = re.search(
+                r'^ +{}.*?\n(.*?)(?=^ +kind of waiting|^ +computing|^  critical path)'.format(heading),
+                text,
+                re.S | re.M,
+            )
+            rows = re.findall(row, table.group(1), re.M)
+            check(1 <= len(rows) <= 3, '{} rows of "{}" in\n{}', len(rows), heading, text)
+        check(len(section) <= 28, '{} lines:\n{}', len(section), text)  # a few of each, and what a busy machine adds
         longer = harness.run([FVMPI, 'report', run.directory, '--all']).ended(0).out
         check(
             len(re.search(r'^Waiting.*?^$', longer, re.S | re.M).group(0).splitlines()) > len(section),

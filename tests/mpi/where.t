@@ -183,7 +183,7 @@ def lost(tap, mpi):
             check(all(at) and at[0].start() < at[1].start(), 'not in that order:\n{}', places)
             at = [tree.find(branch) for branch in ('  rank 1: lost()', '  3 ranks (0, 2-3): lost()')]
             check(-1 < at[0] < at[1], 'not in that order:\n{}', tree)
-            handled = r'read\(\) <- on_user_signal\(\) at where.c:\d+ <- (\S+) .*background\(\)'
+            handled = r'read\(\) <- (?:__interceptor_read\(\) at \S+ <- )?on_user_signal\(\) at where.c:\d+ <- (\S+) .*background\(\)'
             handler = re.search(handled, places)
             check(handler, 'no thread in background():\n{}', places)
             if os.uname().machine == 'x86_64':

@@ -102,7 +102,9 @@ def steps(mpi, program):
     looked = Looked(mpi, program, 'steps')
     looked.one(200)
     times = [row['duration_s'] for row in looked.numbers()]
-    if sorted(times[:100])[80] > 0.006 or sorted(times[100:])[80] > 0.018 or not looked.calm(0.015):
+    fast = [sorted(times[i : i + 50])[10] for i in range(0, 200, 50)]
+    steady = max(abs(fast[0] - fast[1]), abs(fast[2] - fast[3])) < 0.001
+    if not steady or sorted(times[:100])[80] > 0.006 or sorted(times[100:])[80] > 0.018 or not looked.calm(0.015):
         return
     finding = looked.finding('growing_iterations')
     text = 'from number (99|100|101) on, (99|100|101) iterations take [23][0-9.]* times as long: '
