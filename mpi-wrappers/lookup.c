@@ -19,6 +19,7 @@
 
 #include "base/experiment.h"
 #include "base/linked_objects.h"
+#include "rt/path.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -140,6 +141,8 @@ FV_EARLY static void *of_handle(void *handle, const char *name)
     if (FV_UNLIKELY(__atomic_load_n(&to_be_led, __ATOMIC_RELAXED)))
         lead_now();
     void *found = fv_next_dlsym(handle, name);
+    if (found && fv_rt.threads)
+        fv_path_notice(fv_module_removals());
     return found && is_mpi_name(name) ? answer(name, found) : found;
 }
 

@@ -62,16 +62,6 @@ static uintptr_t without_signature(uintptr_t address)
 #define KNOWN_PROCESSOR 0
 #endif
 
-__attribute__((no_sanitize("address"))) bool fv_stack_range_read(const struct fv_stack_range *stack, uintptr_t address,
-                                                                 uintptr_t *out)
-{
-    if (address % sizeof(*out) || address < stack->low || address >= stack->high ||
-        stack->high - address < sizeof(*out))
-        return false;
-    *out = address == stack->watched ? stack->watched_value : *(const volatile uintptr_t *)address;
-    return true;
-}
-
 bool fv_cfi_available(void)
 {
     return KNOWN_PROCESSOR;
@@ -291,7 +281,7 @@ struct row {
 struct machine {
     struct row row, initial, remembered[REMEMBERED];
     unsigned depth;
-    uintptr_t location;
+    uintptr_t location, before; /* behind run(): the row holds from `before` up to `location` */
 };
 _Static_assert(sizeof(struct machine) <= sizeof(struct fv_cfi_scratch), "room");
 
@@ -427,14 +417,20 @@ static bool run(struct machine *m, const struct entry *e, uintptr_t pc)
 
     memset(&m->row, 0, sizeof(m->row));
     m->depth = 0;
-    m->location = e->begin;
+    m->location = m->before = e->begin;
     while (!b.bad && b.at < b.end)
         do_one(m, e, &b);
     if (b.bad)
         return false;
     m->initial = m->row;
-    for (b = e->own; !b.bad && b.at < b.end && m->location <= pc;)
+    for (b = e->own; !b.bad && b.at < b.end && m->location <= pc;) {
+        m->before = m->location;
         do_one(m, e, &b);
+    }
+    if (m->location <= pc) { /* the last one */
+        m->before = m->location;
+        m->location = e->end;
+    }
     return !b.bad;
 }
 
@@ -496,7 +492,7 @@ static void fill(struct machine *m, struct fv_cfi_row *out, uintptr_t pc)
     out->kind = simplify(&m->row, out) ? FV_CFI_SIMPLE : FV_CFI_COMPLEX;
 }
 
-bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out)
+bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out, struct fv_cfi_range *same)
 {
     struct machine *m = (struct machine *)scratch;
     struct entry e;
@@ -504,6 +500,7 @@ bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_r
     *out = (struct fv_cfi_row){ .pc = pc };
     if (!find_entry(pc, &e, &out->object) || e.signal_frame || !run(m, &e, pc))
         return false;
+    *same = (struct fv_cfi_range){ m->before, m->location };
     if (m->row.reg[RETURN_COLUMN].kind == UNDEFINED)
         return true;
     out->kind = FV_CFI_SIMPLE;
@@ -686,9 +683,9 @@ void fv_registers_take(struct fv_registers *r, const ucontext_t *context)
     memset(r, 0, sizeof(*r));
 }
 
-bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out)
+bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out, struct fv_cfi_range *same)
 {
-    (void)scratch, (void)pc, (void)out;
+    (void)scratch, (void)pc, (void)out, (void)same;
     return false;
 }
 

@@ -31,7 +31,16 @@ struct fv_stack_range {
     uintptr_t low, high;
     uintptr_t watched, watched_value; /* watched 0: none */
 };
-bool fv_stack_range_read(const struct fv_stack_range *stack, uintptr_t address, uintptr_t *out);
+/* False: it may not. */
+__attribute__((no_sanitize("address"))) static inline bool fv_stack_range_read(const struct fv_stack_range *stack,
+                                                                               uintptr_t address, uintptr_t *out)
+{
+    if (address % sizeof(*out) || address < stack->low || address >= stack->high ||
+        stack->high - address < sizeof(*out))
+        return false;
+    *out = address == stack->watched ? stack->watched_value : *(const volatile uintptr_t *)address;
+    return true;
+}
 
 /* What the tables say of one address; as kept in a cache. */
 struct fv_cfi_row {
@@ -63,9 +72,12 @@ struct fv_cfi_cache {
 bool fv_cfi_available(void);
 /* Of a signal handler's third argument, or of getcontext(). */
 void fv_registers_take(struct fv_registers *r, const ucontext_t *context);
-/* The row of an address but for its `begin` and `plain_entry`. False: there is none that offsets can say; END: nobody
- * called the function. */
-bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out);
+/* The row of an address but for its `begin` and `plain_entry`, and the addresses [first, end) that have the same.
+ * False: there is none that offsets can say; END: nobody called the function. */
+struct fv_cfi_range {
+    uintptr_t first, end;
+};
+bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out, struct fv_cfi_range *same);
 /* The row of an address. Valid until the next call. */
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc);
 /* From a frame to its caller's, by the frame's row for `pc` (a return address less one, but of the innermost

@@ -12,6 +12,8 @@
  * exists as long as the thread does. Calls from other stacks (coroutines) and from signal handlers are
  * unwound every time.
  *
+ * Of a path that is new most outer frames stood in the last one, too: their nodes of the call tree are remembered.
+ *
  * In a Python program one stack of C serves many lines. There the key under which the cache is asked has the state of
  * the Python code in it (python.h), and the frames of Python take the places of the interpreter's. */
 #include "rt/layers.h"
@@ -33,8 +35,19 @@ struct places {
     bool in_loop; /* of the interpreter of Python, whose frames are to be had elsewhere */
 };
 
+/* Nodes of the last walk's frames, from the outermost inwards. Each holds for as long as the addresses of those before
+ * it stay the same, and no object was closed. */
+#define STANDING 64
+struct standing {
+    uint64_t removals;
+    unsigned count;
+    uintptr_t address[STANDING];
+    uint32_t node[STANDING];
+};
+
 struct fv_paths {
     struct fv_path_cache cache;
+    struct standing standing;
     /* Of a miss in progress: here, because the application's stack may be small. */
     struct fv_stack_walk walk;
     struct places places;
@@ -56,6 +69,7 @@ struct fv_paths *fv_paths_new(struct fv_path_cache **cache)
 void fv_paths_forget(struct fv_paths *paths)
 {
     fv_path_cache_clear(&paths->cache);
+    paths->standing.count = 0;
 }
 
 void fv_paths_uncount(struct fv_paths *paths)
@@ -79,10 +93,24 @@ static inline bool with_python(void)
     return FV_UNLIKELY(__atomic_load_n(&fv_python, __ATOMIC_ACQUIRE) != NULL);
 }
 
+/* fv_module_removals() when it was asked last. Where a library was closed another one may stand, and be called from the
+ * same slots: paths from before are not found any more. */
+static uint64_t removals_seen;
+
+void fv_path_notice(uint64_t removals)
+{
+    if (__atomic_load_n(&removals_seen, __ATOMIC_RELAXED) == removals)
+        return;
+    __atomic_store_n(&removals_seen, removals, __ATOMIC_RELEASE);
+    for (struct fv_thread *t = __atomic_load_n(&fv_rt.threads, __ATOMIC_ACQUIRE); t; t = t->next_all)
+        fv_path_front_clear(t->path_cache); /* what a thread puts there now is of code that is not closed yet */
+}
+
 /* Under which the cache has the paths of a call. */
 static inline uint64_t key_of(struct fv_call_place site, uintptr_t slot, bool python)
 {
-    return fv_path_root_key(site.return_address, slot) + (python ? fv_python_state() : 0);
+    return fv_path_root_key(site.return_address, slot) + (python ? fv_python_state() : 0) +
+           __atomic_load_n(&removals_seen, __ATOMIC_RELAXED) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_call_place site, uint32_t path,
@@ -206,13 +234,10 @@ static void place_frames(struct places *p, const struct fv_stack_walk *walk, con
 }
 
 /* The call tree's node for a walk; outermost frame first. */
-static uint32_t intern(struct places *p, const struct fv_stack_walk *walk, const struct fv_python_walk *python,
-                       uint64_t removals)
+static uint32_t intern_places(struct places *p, const struct fv_stack_walk *walk, const struct fv_python_walk *python)
 {
     uint32_t id = 0;
-    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
 
-    fv_module_refresh(removals);
     p->limit = limit_of(fv_rt.options.depth);
     place_frames(p, walk, python);
     if (p->cut && !fv_rt.options.depth)
@@ -220,6 +245,52 @@ static uint32_t intern(struct places *p, const struct fv_stack_walk *walk, const
     for (unsigned i = p->count; i-- > 0;)
         if (!(id = fv_tree_child(id, p->place[i].module, p->place[i].offset)))
             break;
+    return id;
+}
+
+/* The same of a walk that is whole, in a process without Python. */
+static uint32_t intern_frames(struct standing *s, const struct fv_stack_walk *walk, uint64_t removals)
+{
+    const struct fv_stack_frame *outermost = &walk->frame[walk->count - 1];
+    unsigned i = 0;
+    uint64_t offset;
+
+    if (s->removals != removals)
+        s->count = 0;
+    s->removals = removals;
+    while (i < s->count && i < walk->count && s->address[i] == (outermost - i)->address)
+        i++;
+    uint32_t id = i ? s->node[i - 1] : 0;
+    for (s->count = i < walk->count ? i : s->count; i < walk->count; i++) {
+        const uintptr_t address = (outermost - i)->address;
+        bool lasts = true;
+
+        if (!fv_path_is_unseen(address)) {
+            const uint32_t module = fv_module_find(address, &offset);
+
+            if (!(id = fv_tree_child(id, module, offset)))
+                break;
+            lasts = module != FV_MODULE_UNKNOWN;
+        }
+        if (lasts && i == s->count && i < STANDING) {
+            s->address[i] = address;
+            s->node[i] = id;
+            s->count++;
+        }
+    }
+    return id;
+}
+
+/* standing: of the last walk; NULL: none is kept. */
+static uint32_t intern(struct places *p, struct standing *standing, const struct fv_stack_walk *walk,
+                       const struct fv_python_walk *python, uint64_t removals)
+{
+    const bool is_whole = standing && !walk->truncated && !with_python() && !fv_python_module();
+    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
+
+    fv_module_refresh(removals);
+    p->in_loop = false;
+    uint32_t id = is_whole ? intern_frames(standing, walk, removals) : intern_places(p, walk, python);
     fv_unlock_sigrestore(&fv_tree_lock, signals);
     if (!id)
         fv_dropped(FV_DROP_PATHS);
@@ -256,7 +327,7 @@ uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc)
               FV_UNWIND_ANEW);              /* the kernel reads: what is there may be anything */
     interrupted.walk.frame[0].address += 1; /* as if it were a return address */
     if (interrupted.walk.count)
-        path = intern(&interrupted.places, &interrupted.walk, python, fv_module_removals());
+        path = intern(&interrupted.places, NULL, &interrupted.walk, python, fv_module_removals());
     fv_unlock(&interrupted.lock);
     return path;
 }
@@ -300,8 +371,9 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_ca
     unsigned limit = walk_limit(python), count = 0;
     const uint64_t removals = fv_module_removals();
 
+    fv_path_notice(removals);
     unwind_own(thread, site, own_stack, limit, removals);
-    uint32_t path = intern(&paths->places, &paths->walk, python, removals);
+    uint32_t path = intern(&paths->places, &paths->standing, &paths->walk, python, removals);
     if (paths->places.in_loop && !python)
         fv_python_missed();
     if (paths->walk.cachable && own_stack && limit > 1)

@@ -14,7 +14,7 @@ static struct fv_path_node *node_at(struct fv_path_cache *cache, uint32_t at)
 void fv_path_front_clear(struct fv_path_cache *cache)
 {
     for (unsigned i = 0; i < FV_PATH_FRONT; i++)
-        cache->front[i] = cache->node;
+        __atomic_store_n(&cache->front[i], cache->node, __ATOMIC_RELAXED);
 }
 
 /* ---- nodes come and go ---- */
@@ -281,10 +281,15 @@ static struct fv_path_entry *become_path(struct fv_path_node *node, uint32_t pat
 struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t key, uintptr_t slot, uint32_t path,
                                         const struct fv_path_check *checks, uint32_t count)
 {
-    fv_path_front_clear(cache);
-    if (!make_room(cache, count / FV_PATH_CHECKS + 3)) /* a chain, and a node that is split */
+    const uint64_t evicted = cache->evicted;
+    const bool has_room = make_room(cache, count / FV_PATH_CHECKS + 3); /* a chain, and a node that is split */
+    const uint32_t root = fv_path_place_of(cache, key);
+
+    if (root || cache->evicted != evicted) /* else nothing that was there is changed */
+        fv_path_front_clear(cache);
+    if (!has_room)
         return fv_path_cache_pass(cache, path);
-    struct way way = follow(cache, fv_path_place_of(cache, key), checks, count);
+    struct way way = follow(cache, root, checks, count);
 
     if (way.fails)
         return fv_path_cache_pass(cache, path);

@@ -58,7 +58,7 @@ void fv_path_cache_clear(struct fv_path_cache *cache);
 /* Their cells are empty again. */
 void fv_path_cache_uncount(struct fv_path_cache *cache);
 
-/* None is remembered any more: what they say may change. */
+/* None is remembered any more: what they say may change. From any thread. */
 void fv_path_front_clear(struct fv_path_cache *cache);
 
 static inline uint64_t fv_path_root_key(const void *return_address, uintptr_t slot)
@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) struct fv_path_entry *
 fv_path_again(const struct fv_thread *thread, struct fv_call_place site, unsigned way)
 {
     struct fv_path_cache *cache = thread->path_cache;
-    struct fv_path_node *last = fv_path_front_place(cache, site)[way];
+    struct fv_path_node *last = __atomic_load_n(&fv_path_front_place(cache, site)[way], __ATOMIC_RELAXED);
     uintptr_t slot = (uintptr_t)&site.frame[1];
 
     if (FV_UNLIKELY(last->slot != slot || thread->watched | (uintptr_t)__atomic_load_n(&fv_python, __ATOMIC_RELAXED)))
@@ -182,8 +182,8 @@ static inline void fv_path_front_keep(struct fv_path_cache *cache, struct fv_cal
     struct fv_path_node **place = fv_path_front_place(cache, site);
 
     if (FV_LIKELY(node->count && !node->children && fv_clock_is_counter())) {
-        place[1] = place[0];
-        place[0] = node;
+        __atomic_store_n(&place[1], place[0], __ATOMIC_RELAXED);
+        __atomic_store_n(&place[0], node, __ATOMIC_RELAXED);
     }
 }
 

@@ -180,24 +180,70 @@ static uint64_t key_of(uintptr_t address, uint64_t removals)
     return address ^ removals * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static struct rule recall(uintptr_t address, uint64_t removals)
+static uint64_t packed(struct rule rule)
+{
+    return (uint64_t)rule.kind | rule.size / 8 << 2 | rule.saved / 8 << 32;
+}
+
+static struct rule unpacked(uint64_t r)
+{
+    return (struct rule){ (enum kind)(r & 3), (r >> 2 & WORD_MOST) * 8, (r >> 32 & WORD_MOST) * 8 };
+}
+
+static inline __attribute__((always_inline)) struct rule recall(uintptr_t address, uint64_t removals)
 {
     const size_t at = fv_mix(address) % RULES;
     const uint64_t r = __atomic_load_n(&rules[at].rule, __ATOMIC_RELAXED),
                    sum = __atomic_load_n(&rules[at].sum, __ATOMIC_RELAXED);
 
-    if ((sum ^ r) != key_of(address, removals) || !r)
-        return (struct rule){ .kind = NO_RULE };
-    return (struct rule){ (enum kind)(r & 3), (r >> 2 & WORD_MOST) * 8, (r >> 32 & WORD_MOST) * 8 };
+    return (sum ^ r) == key_of(address, removals) ? unpacked(r) : (struct rule){ .kind = NO_RULE };
 }
 
 static void remember(uintptr_t address, uint64_t removals, struct rule rule)
 {
     const size_t at = fv_mix(address) % RULES;
-    const uint64_t r = (uint64_t)rule.kind | rule.size / 8 << 2 | rule.saved / 8 << 32;
+    const uint64_t r = packed(rule);
 
     __atomic_store_n(&rules[at].rule, r, __ATOMIC_RELAXED);
     __atomic_store_n(&rules[at].sum, key_of(address, removals) ^ r, __ATOMIC_RELAXED);
+}
+
+/* Of a function most calls stand where its table says the same: the newest such ranges, in the same way. */
+#define RANGES 8
+static struct {
+    uint64_t first, end, rule, sum;
+} ranges[RANGES];
+
+static uint64_t sum_of_range(uint64_t first, uint64_t end, uint64_t rule, uint64_t removals)
+{
+    return key_of(first, removals) ^ end * UINT64_C(0xd6e8feb86659fd93) ^ rule;
+}
+
+static struct rule recall_range(uintptr_t pc, uint64_t removals)
+{
+    for (unsigned i = 0; i < RANGES; i++) {
+        const uint64_t first = __atomic_load_n(&ranges[i].first, __ATOMIC_RELAXED),
+                       end = __atomic_load_n(&ranges[i].end, __ATOMIC_RELAXED);
+
+        if (pc - first >= end - first)
+            continue;
+        const uint64_t r = __atomic_load_n(&ranges[i].rule, __ATOMIC_RELAXED);
+        if (__atomic_load_n(&ranges[i].sum, __ATOMIC_RELAXED) == sum_of_range(first, end, r, removals))
+            return unpacked(r);
+    }
+    return (struct rule){ .kind = NO_RULE };
+}
+
+static void remember_range(struct fv_cfi_range range, uint64_t removals, struct rule rule)
+{
+    static unsigned next;
+    const unsigned i = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % RANGES;
+    const uint64_t r = packed(rule);
+
+    __atomic_store_n(&ranges[i].first, range.first, __ATOMIC_RELAXED);
+    __atomic_store_n(&ranges[i].end, range.end, __ATOMIC_RELAXED);
+    __atomic_store_n(&ranges[i].rule, r, __ATOMIC_RELAXED);
+    __atomic_store_n(&ranges[i].sum, sum_of_range(range.first, range.end, r, removals), __ATOMIC_RELAXED);
 }
 
 static bool is_word(uintptr_t bytes)
@@ -227,29 +273,48 @@ static bool follow(struct rule rule, const struct fv_stack_frame *from, struct f
     return read_word(to->slot, &to->address) && (!is_saved || read_word(to->saved_at, &to->frame_pointer));
 }
 
-/* What the frame's table says. An older C library tells of new objects only when it is asked. */
-static struct rule rule_of_table(struct fv_cfi_scratch *scratch, uintptr_t address)
+static struct rule rule_of_row(const struct fv_cfi_row *row)
 {
     static const struct rule none = { .kind = NO_RULE };
     const uintptr_t word = sizeof(uintptr_t);
+
+    if (row->kind == FV_CFI_END)
+        return (struct rule){ .kind = END };
+    const uintptr_t size = (uintptr_t)row->cfa_offset, saved = (uintptr_t)-row->saved[FV_SAVED_RBP];
+
+    if (row->cfa_register == FV_REG_RBP)
+        return (struct rule){ .kind = size == 2 * word && saved == 2 * word ? BY_POINTER : NO_RULE };
+    if (row->cfa_register != FV_REG_SP || !is_word(size) || !is_word(saved) || size < word)
+        return none;
+    return !saved || (saved > word && saved <= size) ? (struct rule){ FIXED, size, saved } : none;
+}
+
+/* What the frame's table says. An older C library tells of new objects only when it is asked. */
+static struct rule rule_of_table(struct fv_cfi_scratch *scratch, uintptr_t address, uint64_t removals)
+{
+    struct rule rule = recall_range(address - 1, removals);
+    struct fv_cfi_range same;
     struct fv_cfi_row row;
 
-    if (!fv_cfi_row_of(scratch, address - 1, &row)) {
+    if (rule.kind != NO_RULE)
+        return rule;
+    if (!fv_cfi_row_of(scratch, address - 1, &row, &same)) {
         const uint32_t known = fv_loaded_generation();
 
         fv_loaded_refresh();
-        if (fv_loaded_generation() == known || !fv_cfi_row_of(scratch, address - 1, &row))
-            return none;
+        if (fv_loaded_generation() == known || !fv_cfi_row_of(scratch, address - 1, &row, &same))
+            return rule;
     }
-    if (row.kind == FV_CFI_END)
-        return (struct rule){ .kind = END };
-    const uintptr_t size = (uintptr_t)row.cfa_offset, saved = (uintptr_t)-row.saved[FV_SAVED_RBP];
+    rule = rule_of_row(&row);
+    if (rule.kind != NO_RULE)
+        remember_range(same, removals, rule);
+    return rule;
+}
 
-    if (row.cfa_register == FV_REG_RBP)
-        return (struct rule){ .kind = size == 2 * word && saved == 2 * word ? BY_POINTER : NO_RULE };
-    if (row.cfa_register != FV_REG_SP || !is_word(size) || !is_word(saved) || size < word)
-        return none;
-    return !saved || (saved > word && saved <= size) ? (struct rule){ FIXED, size, saved } : none;
+/* Of a frame that was met before it is known. */
+static bool returns_to(uintptr_t address, uint64_t removals)
+{
+    return recall(address, removals).kind != NO_RULE || fv_is_return_address(address);
 }
 
 /* As step(); below 0: it is not known. */
@@ -258,11 +323,11 @@ static int step_again(struct fv_stack_walk *walk, uint64_t removals)
     struct fv_stack_frame *from = &walk->frame[walk->count - 1], *to = &walk->frame[walk->count];
     const struct rule known = recall(from->address, removals);
     const bool is_new = known.kind == NO_RULE;
-    const struct rule rule = is_new ? rule_of_table(&walk->scratch, from->address) : known;
+    const struct rule rule = is_new ? rule_of_table(&walk->scratch, from->address, removals) : known;
 
     if (rule.kind == NO_RULE)
         return -1;
-    if (rule.kind != END && (!follow(rule, from, to) || (is_new && !fv_is_return_address(to->address))))
+    if (rule.kind != END && (!follow(rule, from, to) || (is_new && !returns_to(to->address, removals))))
         return -1;
     if (is_new)
         remember(from->address, removals, rule);

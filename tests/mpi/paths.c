@@ -16,6 +16,7 @@
  *     shared_step <- in_library <- main       3      in a shared library
  *     plugin_step <- in_plugin <- main        4      in a dlopen'd one, argv[1]; with a callback:
  *     called_back <- plugin_step <- in_plugin <- main  4
+ *     plugin_other ...                        4 + 4  the same in another one, argv[2], mostly where that was
  *     constant <- main                        1      gcc makes a clone of it, constant.constprop.0 or such
  *     in_thread <- worker                     6      from a thread, which main did not call
  */
@@ -164,7 +165,7 @@ OP back(void)
 OP in_plugin(void (*plugin)(void (*)(void)), void (*callback)(void))
 {
     TIMES(4)
-        plugin(callback); /* calls plugin_step */
+        plugin(callback); /* calls plugin_step */ /* calls plugin_other */
     value = 0;
 }
 
@@ -220,11 +221,15 @@ int main(int argc, char **argv)
         if (!setjmp(home))
             back();
     in_library(3);
-    void *handle = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    void (*plugin)(void (*)(void)) = handle ? (void (*)(void (*)(void)))dlsym(handle, "plugin_step") : NULL;
-    if (!plugin)
-        known_failed(__LINE__);
-    in_plugin(plugin, called_back);
+    for (int i = 1; i <= 2; i++) {
+        void *handle = argc > i ? dlopen(argv[i], RTLD_NOW | RTLD_LOCAL) : NULL;
+        const char *name = i == 1 ? "plugin_step" : "plugin_other";
+        void (*plugin)(void (*)(void)) = handle ? (void (*)(void (*)(void)))dlsym(handle, name) : NULL;
+        if (!plugin)
+            known_failed(__LINE__);
+        in_plugin(plugin, called_back);
+        dlclose(handle);
+    }
     value = constant(7, "abc");
     pthread_t thread;
     pthread_create(&thread, NULL, worker, NULL);

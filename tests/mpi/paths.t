@@ -30,8 +30,11 @@ WAYS = [
     (3, 'shared_step in_library main'),
     (4, 'plugin_step in_plugin main'),
     (4, 'called_back plugin_step in_plugin main'),
+    (4, 'plugin_other in_plugin main'),
+    (4, 'called_back plugin_other in_plugin main'),
 ]
-MODULES = {'shared_step': 'libpaths.so', 'in_library': 'libpaths.so', 'plugin_step': 'plugin.so', 'leaf': 'paths'}
+PLUGINS = {'plugin_step': 'plugin.so', 'plugin_other': 'other.so'}
+MODULES = {'shared_step': 'libpaths.so', 'in_library': 'libpaths.so', 'leaf': 'paths', **PLUGINS}
 
 CXX_WAYS = [
     (3, 'work::Grid<int>::exchange work::run main'),
@@ -49,12 +52,15 @@ def all_frames(report, names):
 def build(mpi, flags):
     tag = ''.join(flags)
     library = mpi.build('paths_library.c', '-shared', '-fPIC', output='libpaths.so')
-    plugin = mpi.build('paths_library.c', '-shared', '-fPIC', '-DPLUGIN', output='plugin.so')
+    plugins = [
+        mpi.build('paths_library.c', '-shared', '-fPIC', '-DPLUGIN=' + name, output=file)
+        for name, file in PLUGINS.items()
+    ]
     where = os.path.dirname(library)
     program = mpi.build(
         'paths.c', *(flags + ['-L' + where, '-lpaths', '-Wl,-rpath,' + where, '-ldl', '-pthread']), output='paths' + tag
     )
-    return program, plugin
+    return program, plugins
 
 
 def check_paths(report, ranks, program):
@@ -101,8 +107,8 @@ def main():
         ):
             what = '{}: {}'.format(mpi, ' '.join(flags) or 'position-independent, -O2')
             with tap.test(what + ': runs and is reported'):
-                program, plugin = build(mpi, flags)
-                report = mpi.profile(program, ranks, [plugin]).ended(0).report()
+                program, plugins = build(mpi, flags)
+                report = mpi.profile(program, ranks, plugins).ended(0).report()
                 threaded = report.callsites(REDUCE, 'in_thread')
             with tap.test(what + ': a thread starts its own path'):
                 equal('call sites in the thread', [s.names[:2] for s in threaded], [['in_thread', 'worker']])

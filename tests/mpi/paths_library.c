@@ -1,4 +1,4 @@
-/* The shared library of paths.c; compiled twice, as the linked library and as the plugin. */
+/* The shared library of paths.c; compiled as the linked library, and as each plugin, whose function PLUGIN names. */
 #include "known.h"
 
 static double value, sum;
@@ -16,7 +16,7 @@ void in_library(int n)
     value = n;
 }
 #else
-void plugin_step(void (*callback)(void))
+void PLUGIN(void (*callback)(void))
 {
     OK(MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF));
     callback(); /* calls called_back */
