@@ -228,12 +228,6 @@ void fv_sample_log_add(struct fv_sampler *sampler, uint32_t path, uint64_t ticks
 {
     (void)sampler, (void)path, (void)ticks, (void)cpu_ns;
 }
-bool fv_stack_range_read(const struct fv_stack_range *stack, uintptr_t address, uintptr_t *value)
-{
-    (void)stack, (void)address;
-    *value = RETURN;
-    return true;
-}
 
 /* ---- the handler, as in sampler.c, and the program ---- */
 
@@ -244,6 +238,7 @@ static void handle(enum fv_trap kind, unsigned slot, uintptr_t pc, uintptr_t sp,
 
     r.r[FV_REG_PC] = pc;
     r.r[FV_REG_SP] = sp;
+    s->stack = (struct fv_stack_range){ .high = UINTPTR_MAX, .watched = sp, .watched_value = RETURN };
 #if !FV_RETURN_ON_STACK
     r.r[FV_REG_LR] = RETURN;
 #endif
