@@ -1536,6 +1536,30 @@ class SectionWarmUpRow(KnownRow):
     steady_s: Optional[float]
     excess_s: float
 
+class SectionIterationsRow(KnownRow):
+    section: str
+    count: int
+    is_part: bool
+    rank_count: int
+    begin_s: float
+    end_s: float
+    mean_s: float
+    p50_s: float
+    p95_s: float
+    longest_s: float
+    longest_number: int
+    longest_at_s: float
+    computing_s: float
+    mpi_s: float
+    first_s: Optional[float]
+    last_s: Optional[float]
+    growth: Optional[float]
+    period: Optional[int]
+    period_first: Optional[int]
+    period_factor: Optional[float]
+    outliers: Optional[int]
+    moves_every: Optional[float]
+
 class SectionsLostRow(KnownRow):
     above_level_count: int
     too_deep_count: int
@@ -2759,6 +2783,10 @@ class Tables:
     def section_warm_up(self) -> Table[SectionWarmUpRow]:
         """Whether the first instances of sections took longer than later ones: caches, pages and branch
         predictors are cold at first. By section."""
+    @property
+    def section_iterations(self) -> Table[SectionIterationsRow]:
+        """Sections of one name whose instances follow each other on the first thread of each rank, as
+        iterations that the user named: at least 8 of them. By section."""
     @property
     def sections_lost(self) -> Table[SectionsLostRow]:
         """Begins and ends of sections that were not measured, or not completely."""

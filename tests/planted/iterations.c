@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A loop with a known problem, by its argument. Ranks sleep where a program would compute: that is as long on a busy
  * machine as well. */
+#include <fvmpi.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -204,6 +205,21 @@ static void none(void)
     }
 }
 
+/* Without a call of MPI: sections say what is repeated, one of one number and one of a number each. */
+static void sections(void)
+{
+    for (int i = 0; i < 400; i++) {
+        fvmpi_section_begin("step", 0, 0);
+        pause_ms(i % 50 == 49 ? 17 : 1);
+        fvmpi_section_end("step", 0, 0);
+    }
+    for (int i = 0; i < 100; i++) {
+        fvmpi_section_begin("round", i, 0);
+        pause_ms(i < 50 ? 2 : 6);
+        fvmpi_section_end("round", i, 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *problem = argc > 1 ? argv[1] : "";
@@ -236,6 +252,8 @@ int main(int argc, char **argv)
         visits();
     if (!strcmp(problem, "none"))
         none();
+    if (!strcmp(problem, "sections"))
+        sections();
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

@@ -111,6 +111,41 @@ def steps(mpi, program):
     check(re.match(text, finding['text']), '{}', finding)
 
 
+def sections(mpi, program):
+    looked = Looked(mpi, program, 'sections', options=('--sample=off', '--section-instances=300'))
+    equal('units of calls', looked.units, [])
+    step, numbered = (
+        next(s for s in looked.data['section_iterations'] if s['section'] == n) for n in ('step', 'round')
+    )
+    equal('step', [step[key] for key in ('count', 'rank_count', 'is_part')], [300, 2, True])
+    equal('round', [numbered[key] for key in ('count', 'rank_count', 'is_part')], [100, 2, False])
+    mine = [i for i in looked.data['section_instances'] if i['section'] == 'step' and i['rank'] == 0]
+    equal('instances', len(mine), 300)
+    check(step['longest_s'] >= 0.017 and step['mpi_s'] == 0 and step['computing_s'] >= 0.001, '{}', step)
+    if step['p50_s'] > 0.0015 or numbered['p95_s'] > 0.008 or is_disturbed(looked.run, 0):
+        return
+    equal('period', [step[key] for key in ('period', 'period_first')], [50, 49])
+    check(numbered['growth'] > 1, '{}', numbered)
+    text = {f['name']: f for f in looked.findings}
+    check(
+        re.match(
+            r'every 50th of the first 300 instances of section "step" takes 1[0-9] times as long$',
+            text['slow_iterations']['text'],
+        ),
+        '{}',
+        text['slow_iterations'],
+    )
+    check(
+        re.match(
+            r'from number (49|50|51) on, (49|50|51) instances of section "round" take [23](\.\d)? times as long$',
+            text['growing_iterations']['text'],
+        ),
+        '{}',
+        text['growing_iterations'],
+    )
+    check('--table section_instances' in text['slow_iterations']['next'], '{}', text['slow_iterations'])
+
+
 def rounds(mpi, program):
     looked = Looked(mpi, program, 'rounds')
     units = [(u['count'], plain(u['function']), u['inside']) for u in looked.units]
@@ -202,7 +237,7 @@ def none(mpi, program):
 def main():
     tap = harness.Tap()
     for mpi in harness.an_mpi(tap):
-        program = mpi.build(os.path.join(HERE, 'iterations.c'), '-O2', '-g')
+        program = mpi.build(os.path.join(HERE, 'iterations.c'), '-O2', '-g', '-I' + harness.SOURCE + '/src')
         plainly, traced = ('--sample=off',), ('--sample=off', '--trace')
         for name, test, arguments in (
             ('every 50th is longer', every, ('every', plainly)),
@@ -210,6 +245,7 @@ def main():
             ('every 50th is longer, messages alone, by a trace', every, ('messages', traced)),
             ('some at no fixed distance are longer', irregular, ()),
             ('from one on they are longer', steps, ()),
+            ('sections of the user', sections, ()),
             ('fixed rounds in rounds', rounds, ()),
             ('the slowest rank changes', moves, ()),
             ('a pipeline', pipeline, ()),

@@ -5,6 +5,7 @@
 #include "profile/iterations/samples.h"
 #include "profile/places.h"
 #include "profile/profile.h"
+#include "profile/sections/sections.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -84,10 +85,23 @@ static void say_cause(const struct fv_profile *v, struct fv_finding *finding, co
     }
 }
 
+/* Iterations, or instances of a section. */
+struct looked {
+    const struct fv_iteration_unit *unit;
+    const char *section; /* NULL: it is none */
+    bool is_first;       /* ... of which there are more instances */
+    char what[200];      /* "iterations", of what was looked at */
+};
+
 static void say_next(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
-                     const struct fv_iteration_unit *u)
+                     const struct looked *of)
 {
-    if (!fv_model_iterations(v->model)->traced && !u->cause_is_alone)
+    const struct fv_iteration_unit *u = of->unit;
+
+    if (of->section)
+        fv_finding_next(f, finding, "each instance: %s",
+                        FV_FINDING_COMMAND(v->model, "report", "--table", "section_instances"));
+    else if (!fv_model_iterations(v->model)->traced && !u->cause_is_alone)
         fv_finding_next(f, finding, "a trace has all calls of an iteration: fvmpi run --trace");
     else
         fv_finding_next(f, finding, "each iteration: %s",
@@ -109,15 +123,40 @@ static double times_of_run(const struct fv_model *m, const struct fv_iteration_u
     return fv_model_iterations(m)->is_part && looked_s > 0 ? fmax(1, m->efficiency.total_s / looked_s) : 1;
 }
 
-/* ", of the first 16,352 collective calls of a rank"; "": all were looked at. */
-static const char *say_part(const struct fv_model *m, char *out, size_t bytes)
+/* What is looked at: first the units that were found; then, unless they made a finding, sections. False: no more. */
+static bool next_looked(const struct fv_profile *v, size_t at, bool found, struct looked *of)
 {
-    const struct fv_iterations *it = fv_model_iterations(m);
+    const struct fv_iterations *it = fv_model_iterations(v->model);
+    const struct fv_sections_view *s = fv_model_sections(v->model);
     char calls[FV_WORD];
 
+    *of = (struct looked){ .what = "iterations" };
+    if (at < it->count) {
+        of->unit = &it->units[at];
+        if (it->is_part)
+            fv_words_add(of->what, sizeof(of->what), ", of the first %s collective calls",
+                         fv_words_count(it->first_calls, calls));
+    } else if (!found && at - it->count < s->series_count) {
+        const struct fv_section_series *series = &s->series[at - it->count];
+
+        of->unit = &series->unit;
+        of->section = series->name;
+        of->is_first = series->is_part;
+        snprintf(of->what, sizeof(of->what), "instances of section \"%.80s\"", series->name);
+    }
+    return of->unit;
+}
+
+/* "400 iterations", "50 of the first 300 instances of section "step"". */
+static const char *say_count(const struct looked *of, uint64_t count, char *out, size_t bytes)
+{
+    char some[FV_WORD], all[FV_WORD];
+
     out[0] = '\0';
-    if (it->is_part)
-        snprintf(out, bytes, ", of the first %s collective calls", fv_words_count(it->first_calls, calls));
+    if (of->is_first && count < of->unit->count)
+        fv_words_add(out, bytes, "%s of ", fv_words_count(count, some));
+    fv_words_add(out, bytes, "%s%s %s", of->is_first ? "the first " : "",
+                 fv_words_count(of->is_first ? of->unit->count : count, all), of->what);
     return out;
 }
 
@@ -155,13 +194,12 @@ static double longer_s(const struct fv_findings *f, const struct fv_iteration_un
 
 FV_FINDING(slow_iterations)
 {
-    const struct fv_iterations *it = fv_model_iterations(v->model);
-    char cause[WORDS], count[FV_WORD], some[FV_WORD], noise[160], part[80];
+    char cause[WORDS], count[300], some[FV_WORD], noise[160];
+    bool found = false;
+    struct looked of;
 
-    say_part(v->model, part, sizeof(part));
-
-    for (size_t i = 0; i < it->count; i++) {
-        const struct fv_iteration_unit *u = &it->units[i];
+    for (size_t i = 0; next_looked(v, i, found, &of); i++) {
+        const struct fv_iteration_unit *u = of.unit;
         const struct fv_iteration_times *t = &u->times;
         const double lost_s = longer_s(f, u);
         const bool has_pattern = t->period ? t->is_exact : u->cause_is_alone;
@@ -169,67 +207,85 @@ FV_FINDING(slow_iterations)
         if (t->is_trend || !is_worth(v, f, u, lost_s, has_pattern))
             continue;
         struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_EXACT);
+        found = true;
         say_cause(v, finding, u, cause, sizeof(cause));
-        fv_words_count(u->count, count);
+        say_count(&of, u->count, count, sizeof(count));
         say_noise(f, lost_s, noise, sizeof(noise));
         if (t->period)
-            fv_finding_say(f, finding, "every %u%s of %s iterations%s takes %.2g times as long%s%s", t->period,
-                           ordinal(t->period), count, part, t->factor, cause, noise);
+            fv_finding_say(f, finding, "every %u%s of %s takes %.2g times as long%s%s", t->period, ordinal(t->period),
+                           count, t->factor, cause, noise);
         else
-            fv_finding_say(f, finding, "%s of %s iterations%s take %.2g times as long%s%s",
-                           fv_words_count(u->cause_in, some), count, part, u->cause_in_s / t->p50_s, cause, noise);
-        say_next(v, f, finding, u);
+            fv_finding_say(f, finding, "%s of %s take %.2g times as long%s%s", fv_words_count(u->cause_in, some), count,
+                           u->cause_in_s / t->p50_s, cause, noise);
+        say_next(v, f, finding, &of);
     }
 }
 
 FV_FINDING(growing_iterations)
 {
-    const struct fv_iterations *it = fv_model_iterations(v->model);
-    char cause[WORDS], count[FV_WORD], first[FV_WORD], last[FV_WORD], part[80];
+    char cause[WORDS], count[300], first[FV_WORD], last[FV_WORD];
+    bool found = false;
+    struct looked of;
 
-    say_part(v->model, part, sizeof(part));
-    for (size_t i = 0; i < it->count; i++) {
-        const struct fv_iteration_unit *u = &it->units[i];
+    for (size_t i = 0; next_looked(v, i, found, &of); i++) {
+        const struct fv_iteration_unit *u = of.unit;
         double lost_s = u->times.is_trend ? u->times.grown_s * u->ranks : 0;
 
         if (!is_worth(v, f, u, lost_s, false))
             continue;
         struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_EXACT);
+        found = true;
         say_cause(v, finding, u, cause, sizeof(cause));
         if (u->times.step)
-            fv_finding_say(f, finding, "from number %s on, %s iterations%s take %.2g times as long%s",
-                           fv_words_count(u->times.step, first), fv_words_count(u->count - u->times.step, count), part,
-                           u->times.factor, cause);
+            fv_finding_say(f, finding, "from number %s on, %s take %.2g times as long%s",
+                           fv_words_count(u->times.step, first),
+                           say_count(&of, u->count - u->times.step, count, sizeof(count)), u->times.factor, cause);
         else
-            fv_finding_say(f, finding, "%s iterations%s grow from %s to %s (medians of the first and the last tenth)%s",
-                           fv_words_count(u->count, count), part, fv_words_seconds(u->times.first_s, first),
+            fv_finding_say(f, finding, "%s grow from %s to %s (medians of the first and the last tenth)%s",
+                           say_count(&of, u->count, count, sizeof(count)), fv_words_seconds(u->times.first_s, first),
                            fv_words_seconds(u->times.last_s, last), cause);
-        say_next(v, f, finding, u);
+        say_next(v, f, finding, &of);
     }
+}
+
+/* Where the loop is. */
+static void say_loop(const struct fv_profile *v, struct fv_finding *finding, const struct looked *of, char *out,
+                     size_t bytes)
+{
+    char place[600];
+
+    out[0] = '\0';
+    if (of->section)
+        return;
+    place_of(v, finding, of->unit->node, place, sizeof(place));
+    finding->site = of->unit->site;
+    snprintf(out, bytes, ". The loop is in or around %s", place);
 }
 
 FV_FINDING(moving_imbalance)
 {
-    const struct fv_model *m = v->model;
-    const struct fv_iterations *it = fv_model_iterations(m);
-    char count[FV_WORD], place[600], noise[160], part[80];
+    const struct fv_iterations *it = fv_model_iterations(v->model);
+    char count[300], loop[700], noise[160];
+    bool found = false;
+    struct looked of;
 
-    say_part(m, part, sizeof(part));
-    for (size_t i = 0; i < it->count; i++) {
-        const struct fv_iteration_unit *u = &it->units[i];
+    for (size_t i = 0; next_looked(v, i, found, &of); i++) {
+        const struct fv_iteration_unit *u = of.unit;
+        const bool is_all = of.section || it->traced, is_part = !of.section && it->is_part;
 
         if (!u->load.moves || !is_worth(v, f, u, u->load.lost_s, u->load.is_fixed))
             continue;
         struct fv_finding *finding =
-            fv_finding_add(f, u->load.lost_s, it->traced ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
-        place_of(v, finding, u->node, place, sizeof(place));
-        finding->site = u->site;
+            fv_finding_add(f, u->load.lost_s, is_all ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
+        found = true;
+        say_loop(v, finding, &of, loop, sizeof(loop));
         fv_finding_say(f, finding,
-                       "the slowest rank changes every ~%.2g of %s iterations%s, among %u ranks. Over %s they "
-                       "%s for about the same time. The loop is in or around %s%s",
-                       u->load.every, fv_words_count(u->count, count), part, u->load.ranks,
-                       it->is_part ? "these" : "the run", it->traced ? "compute" : "are outside of collective calls",
-                       place, say_noise(f, u->load.lost_s, noise, sizeof(noise)));
-        say_next(v, f, finding, u);
+                       "the slowest rank changes every ~%.2g of %s, among %u ranks. Over %s they %s for about the "
+                       "same time%s%s",
+                       u->load.every, say_count(&of, u->count, count, sizeof(count)), u->load.ranks,
+                       of.section || is_part ? "these" : "the run",
+                       is_all ? "compute" : "are outside of collective calls", loop,
+                       say_noise(f, u->load.lost_s, noise, sizeof(noise)));
+        say_next(v, f, finding, &of);
     }
 }

@@ -93,6 +93,9 @@ void fv_section_read_instances(struct fv_section_gather *g, const struct fv_buil
 void fv_section_order_instances(struct fv_sections_view *s);
 void fv_section_find_warm_ups(struct fv_sections_view *s); /* behind that */
 
+/* section_series.c */
+void fv_section_find_series(struct fv_sections_view *s); /* behind fv_section_order_instances() */
+
 /* section_names.c: when all sections are summed up, and in order. */
 void fv_section_find_names(struct fv_sections_view *s);
 

@@ -315,6 +315,7 @@ static void finish(struct fv_section_gather *g)
     fv_section_find_names(s);
     fv_section_order_instances(s);
     fv_section_find_warm_ups(s);
+    fv_section_find_series(s);
 }
 
 /* Does any rank tell of locks? */
@@ -412,5 +413,6 @@ void fv_sections_release(void *data)
     free(s->function_ranks);
     free(s->instances);
     free(s->warm_ups);
+    free(s->series);
     *s = (struct fv_sections_view){ 0 };
 }

@@ -6,6 +6,7 @@
 #ifndef FV_PROFILE_SECTIONS_H
 #define FV_PROFILE_SECTIONS_H
 
+#include "profile/iterations/iterations.h"
 #include "profile/model.h"
 #include "profile/samples/costs.h"
 #include "tool/distribution.h"
@@ -169,7 +170,8 @@ struct fv_section_view {
 /* Tables of other files. */
 struct fv_relation;
 extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation,
-    fv_section_sheet_processes_relation, fv_section_instances_relation, fv_section_warm_up_relation;
+    fv_section_sheet_processes_relation, fv_section_instances_relation, fv_section_warm_up_relation,
+    fv_section_iterations_relation;
 
 /* An instance that was recorded by itself. */
 struct fv_section_instance_view {
@@ -190,6 +192,14 @@ struct fv_section_warm_up {
     double first_s, steady_s;     /* mean of these; of the others that are recorded of these threads */
 };
 
+/* Instances of sections of one name, one after the other on the first thread of each rank, as iterations. Times are
+ * means over ranks. */
+struct fv_section_series {
+    const char *name;
+    bool is_part; /* there are more, which were not recorded by themselves */
+    struct fv_iteration_unit unit;
+};
+
 struct fv_sections_view {
     struct fv_section_view *items; /* "all", then by elapsed time of all ranks, longest first */
     size_t count, room;
@@ -206,6 +216,8 @@ struct fv_sections_view {
     size_t instance_count, instance_room;
     struct fv_section_warm_up *warm_ups; /* in the same order: sections with threads that have enough instances */
     size_t warm_up_count, warm_up_room;
+    struct fv_section_series *series; /* by name; of 8 instances or more */
+    size_t series_count, series_room;
     struct fv_section_losses losses; /* of all ranks */
 };
 /* Are its instances too short for the clocks and events that were read in it? */

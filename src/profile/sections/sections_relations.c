@@ -793,7 +793,7 @@ const struct fv_subject fv_sections_subject = {
     .bytes = sizeof(struct fv_sections_view),
     .tracks = { &fv_track_sections },
     .relations = { &sections_relation, &section_names_relation, &fv_section_instances_relation,
-                   &fv_section_warm_up_relation, &sections_lost_relation },
+                   &fv_section_warm_up_relation, &fv_section_iterations_relation, &sections_lost_relation },
     .fold = fold_sections,
     .release = fv_sections_release,
 };
