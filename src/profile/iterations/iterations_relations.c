@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Iterations of the program: relations iterations, iterations_by_number. */
 #include "profile/build.h"
-#include "profile/iterations/iterations.h"
-#include "profile/relations.h"
-
-#include <math.h>
+#include "profile/iterations/iteration_columns.h"
 
 FV_DATA_BASE(iterations)
 
@@ -27,41 +24,11 @@ static void get_function(void *subject, const void *row, const struct fv_column_
     v->text = path->count ? fv_frame_brief(&path->frames[0], t->profile->symbols, t->text, sizeof(t->text)) : NULL;
 }
 
-static bool has_period(void *subject, const void *row, const struct fv_column_def *c)
-{
-    return ((const U *)row)->times.period;
-}
-
-static bool is_judged(void *subject, const void *row, const struct fv_column_def *c)
-{
-    return isfinite(((const U *)row)->times.limit_s);
-}
-
-static void get_trend(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
-{
-    const struct fv_iteration_times *t = &((const U *)row)->times;
-
-    v->real = t->is_trend ? t->last_s / t->first_s - 1 : 0;
-}
-
 static bool is_main(void *subject, const void *row, const struct fv_column_def *c)
 {
     return ((const U *)row)->is_main;
 }
 
-static bool is_moving(void *subject, const void *row, const struct fv_column_def *c)
-{
-    return ((const U *)row)->load.moves;
-}
-
-#define PERIOD(k, t, u, m, d)                                                 \
-    {                                                                         \
-        k, t, u, d, FV_FIELD(U, m), .flags = FV_NULLABLE, .known = has_period \
-    }
-#define JUDGED(k, t, u, m, d)                                                \
-    {                                                                        \
-        k, t, u, d, FV_FIELD(U, m), .flags = FV_NULLABLE, .known = is_judged \
-    }
 static const struct fv_column_def unit_columns[] = {
     FV_DATA_ID_COLUMN(iterations, struct fv_iterations, "unit_id", units, "Index of the unit, from 0."),
     { "inside", "in", "id", "The unit that it is nested in. Null: none.", FV_FIELD(U, inside),
@@ -81,11 +48,7 @@ static const struct fv_column_def unit_columns[] = {
       FV_FIELD(U, ranks) },
     { "begin_s", "begin", "s", "When the first one began.", FV_FIELD(U, begin_s) },
     { "end_s", "end", "s", "When the last one ended.", FV_FIELD(U, end_s) },
-    { "mean_s", "mean", "s", "Mean time of an iteration, over ranks.", FV_FIELD(U, times.mean_s) },
-    { "p50_s", "p50", "s", "Median.", FV_FIELD(U, times.p50_s) },
-    { "p95_s", "p95", "s", "95th percentile.", FV_FIELD(U, times.p95_s) },
-    { "longest_s", "longest", "s", "The longest one.", FV_FIELD(U, times.longest_s) },
-    { "longest_number", "no.", "", "Its number, from 0.", FV_FIELD(U, times.longest) },
+    FV_ITERATION_TIMES,
     { "longest_at_s", "at", "s", "When it began. Null: not known.", FV_FIELD(U, longest_at_s), .flags = FV_NULLABLE,
       .known = is_main },
     { "computing_s", "computing", "s", "Mean time outside of MPI, of an iteration and rank. Null: not known.",
@@ -93,19 +56,7 @@ static const struct fv_column_def unit_columns[] = {
     { "mpi_s", "MPI", "s", "Mean time in MPI. Null: not known.", FV_FIELD(U, mpi_s), .flags = FV_NULLABLE },
     { "wait_s", "waiting", "s", "Mean waiting in blocking collective calls. Null: not known.", FV_FIELD(U, wait_s),
       .flags = FV_NULLABLE | FV_ESTIMATE },
-    JUDGED("first_s", "first tenth", "s", times.first_s,
-           "Median of the first tenth. Null: there are less than 20 iterations."),
-    JUDGED("last_s", "last tenth", "s", times.last_s, "Median of the last tenth."),
-    { "growth", "trend", "ratio", "last_s over first_s, less 1, if times go one way; else 0. Null: as first_s.",
-      FV_GET(FV_TYPE_REAL, get_trend), .flags = FV_NULLABLE, .known = is_judged },
-    PERIOD("period", "every", "", times.period,
-           "One in so many iterations is long, at equal distances. Null: no such period."),
-    PERIOD("period_first", "from", "", times.phase, "Number of the first one of the period."),
-    PERIOD("period_factor", "times", "ratio", times.factor, "Their median over that of the others."),
-    JUDGED("outliers", "outliers", "", times.outliers, "Long iterations that are of no period."),
-    { "moves_every", "slowest moves", "count",
-      "The slowest rank changes after so many iterations, on average. Null: it stays, or ranks are alike.",
-      FV_FIELD(U, load.every), .flags = FV_NULLABLE, .known = is_moving },
+    FV_ITERATION_TRENDS,
 };
 static const struct fv_relation units_relation = {
     .name = "iterations",

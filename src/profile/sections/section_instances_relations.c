@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Instances of sections one by one: relations section_instances, section_warm_up, section_iterations. */
 #include "profile/build.h"
+#include "profile/iterations/iteration_columns.h"
 #include "profile/relations.h"
 #include "profile/sections/sections.h"
-
-#include <math.h>
 
 FV_DATA_BASE(sections)
 
@@ -77,62 +76,20 @@ const struct fv_relation fv_section_warm_up_relation = {
     FV_ITEMS(struct fv_sections_view, warm_ups, warm_up_count),
 };
 
-#define S          struct fv_section_series
-#define T(m)       FV_FIELD(S, unit.times.m)
-#define PERIOD(m)  T(m), .flags = FV_NULLABLE, .known = has_period
-#define JUDGED(m)  T(m), .flags = FV_NULLABLE, .known = is_judged
-#define OF_UNIT(m) FV_FIELD(S, unit.m)
-
-static bool has_period(void *subject, const void *row, const struct fv_column_def *c)
-{
-    return ((const S *)row)->unit.times.period;
-}
-
-static bool is_judged(void *subject, const void *row, const struct fv_column_def *c)
-{
-    return isfinite(((const S *)row)->unit.times.limit_s);
-}
-
-static bool is_moving(void *subject, const void *row, const struct fv_column_def *c)
-{
-    return ((const S *)row)->unit.load.moves;
-}
-
-static void get_growth(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
-{
-    const struct fv_iteration_times *t = &((const S *)row)->unit.times;
-
-    v->real = t->is_trend ? t->last_s / t->first_s - 1 : 0;
-}
-
+#define S struct fv_section_series
 static const struct fv_column_def series_columns[] = {
     { "section", "section", "", "Name of the section, of all its numbers.", FV_FIELD(S, name) },
-    { "count", "instances", "", "Instances of a rank that were recorded one by one.", OF_UNIT(count) },
+    { "count", "instances", "", "Instances of a rank that were recorded one by one.", FV_ITERATION_FIELD(count) },
     { "is_part", "part", "", "Others were not: see --section-instances.", FV_FIELD(S, is_part), .flags = FV_BLANK },
-    { "rank_count", "ranks", "", "Ranks that have as many. Others are left out.", OF_UNIT(ranks) },
-    { "begin_s", "begin", "s", "When the first one began, on the first rank.", OF_UNIT(begin_s) },
-    { "end_s", "end", "s", "When the last one ended.", OF_UNIT(end_s) },
-    { "mean_s", "mean", "s", "Mean time of an instance, over ranks.", T(mean_s) },
-    { "p50_s", "p50", "s", "Median.", T(p50_s) },
-    { "p95_s", "p95", "s", "95th percentile.", T(p95_s) },
-    { "longest_s", "longest", "s", "The longest one.", T(longest_s) },
-    { "longest_number", "no.", "", "Its number, from 0.", T(longest) },
-    { "longest_at_s", "at", "s", "When it began, on the first rank.", OF_UNIT(longest_at_s) },
-    { "computing_s", "computing", "s", "Mean time outside of MPI, of an instance and rank.", OF_UNIT(computing_s) },
-    { "mpi_s", "MPI", "s", "Mean time in MPI.", OF_UNIT(mpi_s) },
-    { "first_s", "first tenth", "s", "Median of the first tenth. Null: there are less than 20 instances.",
-      JUDGED(first_s) },
-    { "last_s", "last tenth", "s", "Median of the last tenth.", JUDGED(last_s) },
-    { "growth", "trend", "ratio", "last_s over first_s, less 1, if times go one way; else 0. Null: as first_s.",
-      FV_GET(FV_TYPE_REAL, get_growth), .flags = FV_NULLABLE, .known = is_judged },
-    { "period", "every", "", "One in so many instances is long, at equal distances. Null: no such period.",
-      PERIOD(period) },
-    { "period_first", "from", "", "Number of the first one of the period.", PERIOD(phase) },
-    { "period_factor", "times", "ratio", "Their median over that of the others.", PERIOD(factor) },
-    { "outliers", "outliers", "", "Long instances that are of no period.", JUDGED(outliers) },
-    { "moves_every", "slowest moves", "count",
-      "The slowest rank changes after so many instances, on average. Null: it stays, or ranks are alike.",
-      OF_UNIT(load.every), .flags = FV_NULLABLE, .known = is_moving },
+    { "rank_count", "ranks", "", "Ranks that have as many. Others are left out.", FV_ITERATION_FIELD(ranks) },
+    { "begin_s", "begin", "s", "When the first one began, on the first rank.", FV_ITERATION_FIELD(begin_s) },
+    { "end_s", "end", "s", "When the last one ended.", FV_ITERATION_FIELD(end_s) },
+    FV_ITERATION_TIMES,
+    { "longest_at_s", "at", "s", "When it began, on the first rank.", FV_ITERATION_FIELD(longest_at_s) },
+    { "computing_s", "computing", "s", "Mean time outside of MPI, of an instance and rank.",
+      FV_ITERATION_FIELD(computing_s) },
+    { "mpi_s", "MPI", "s", "Mean time in MPI.", FV_ITERATION_FIELD(mpi_s) },
+    FV_ITERATION_TRENDS,
 };
 const struct fv_relation fv_section_iterations_relation = {
     .recorded_by = "fvmpi run --section-instances N",

@@ -195,9 +195,9 @@ struct fv_section_warm_up {
 /* Instances of sections of one name, one after the other on the first thread of each rank, as iterations. Times are
  * means over ranks. */
 struct fv_section_series {
+    struct fv_iteration_unit unit; /* first: it has columns of iterations (iteration_columns.h) */
     const char *name;
     bool is_part; /* there are more, which were not recorded by themselves */
-    struct fv_iteration_unit unit;
 };
 
 struct fv_sections_view {
