@@ -67,6 +67,12 @@ static void tell_left_out(const struct fv_trace_timeline *t)
     if (h->left_out.messages)
         fv_log("%s: --index-max: its %llu messages are not in the index", t->trace,
                (unsigned long long)h->left_out.messages);
+    if (h->left_out.members)
+        fv_log("%s: --index-max: its %llu calls of collective operations are not put together", t->trace,
+               (unsigned long long)h->left_out.members);
+    if (h->left_out.io)
+        fv_log("%s: --index-max: its %llu operations on files are not in the index", t->trace,
+               (unsigned long long)h->left_out.io);
     if (h->left_out.critical)
         fv_log("%s: --index-max: the critical path is not in the index", t->trace);
     if (h->left_out.series)

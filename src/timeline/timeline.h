@@ -35,7 +35,7 @@ enum fv_timeline_class {
 };
 
 #define FV_TIMELINE_MAGIC   "FVTIMELN"
-#define FV_TIMELINE_VERSION 6
+#define FV_TIMELINE_VERSION 7
 #define FV_TIMELINE_NONE    UINT32_MAX
 
 /* A stretch of the file: `count` of what it is of. */
@@ -49,6 +49,7 @@ struct fv_timeline_left_out {
     uint64_t least_ns;         /* all slices that take as long are there */
     uint64_t messages, series; /* all messages, or none; of series some */
     uint64_t critical;         /* all stretches of the critical path, or none */
+    uint64_t members, io;      /* all calls of collective operations, all operations on files, or none */
 };
 
 struct fv_timeline_header {
@@ -59,11 +60,15 @@ struct fv_timeline_header {
     uint64_t file_bytes;
     uint64_t slices, samples, bins;         /* of all rows */
     uint64_t messages, unmatched;           /* unmatched: sends and receives without the other end */
+    uint64_t members, io;                   /* calls of collective operations; operations on files */
     uint64_t most_bytes;                    /* that the file was allowed to have; 0: any number */
     struct fv_timeline_left_out left_out;   /* so that it has no more */
     struct fv_timeline_part rows, regions;  /* struct fv_timeline_row, fv_timeline_region */
     struct fv_timeline_part chunks;         /* struct fv_timeline_chunk, by row, then by length class, then by begin */
     struct fv_timeline_part message_blocks; /* struct fv_timeline_message_block, by the time sent */
+    struct fv_timeline_part member_blocks;  /* struct fv_timeline_span_block, by the begin of the operation */
+    struct fv_timeline_part io_blocks;      /* the same, by begin */
+    struct fv_timeline_part files;          /* struct fv_timeline_io_file */
     struct fv_timeline_part contexts;       /* struct fv_timeline_context */
     struct fv_timeline_part series;         /* struct fv_timeline_series */
     struct fv_timeline_part labels;         /* struct fv_timeline_label, by time */
@@ -126,6 +131,39 @@ struct fv_timeline_message_block {
     struct fv_timeline_block block;
     uint64_t begin_ns, end_ns;  /* the first one is sent, the last one is received */
     uint64_t first_received_ns; /* of any of them */
+};
+
+/* What takes time and has no place in a row. */
+struct fv_timeline_span_block {
+    struct fv_timeline_block block;
+    uint64_t begin_ns, end_ns; /* of the first one to begin; of the last one to end; of collective operations, of the
+                                * whole operations */
+};
+
+/* Calls of collective operations, the members' of each behind each other: of the first one of a block or of an
+ * operation, when the first member began, from that of the one before; begin, from that; ns; row, from that of the one
+ * before, zigzag; region * 16 + flags: enum fv_timeline_member_flags; bytes sent; bytes received; of those that waited
+ * ns of that, and where it begins, from the call's begin, zigzag. */
+#define FV_TIMELINE_MEMBER_COLUMNS 9
+enum fv_timeline_member_flags {
+    FV_TIMELINE_MEMBER_BEGINS = 1, /* another operation than the one before */
+    FV_TIMELINE_MEMBER_WAITED = 2,
+    FV_TIMELINE_MEMBER_ALONE = 4,  /* which calls belong to it is not known, or they do not all depend on each other */
+    FV_TIMELINE_MEMBER_PARTIAL = 8 /* not all members' calls are there */
+};
+
+/* Operations on files: begin, from that of the one before; ns; row, from that of the one before, zigzag; file;
+ * enum fv_timeline_io_kind + FV_TIMELINE_IO_KINDS * enum fv_def_io; bytes + 1, 0: not known. */
+#define FV_TIMELINE_IO_COLUMNS 6
+enum fv_timeline_io_kind {
+    FV_TIMELINE_IO_READ,
+    FV_TIMELINE_IO_WRITE,
+    FV_TIMELINE_IO_OPEN,
+    FV_TIMELINE_IO_OTHER, /* closes, moves, synchronises */
+    FV_TIMELINE_IO_KINDS
+};
+struct fv_timeline_io_file {
+    uint32_t name, host; /* strings */
 };
 #define FV_TIMELINE_COLUMNS 9       /* at most */
 #define FV_TIMELINE_RAW     1000000 /* bytes of a block, at most */

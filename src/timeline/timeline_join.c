@@ -89,6 +89,8 @@ static void send_all(struct fv_timeline_writer *w)
     send_array(w, w->strings.data, w->strings.count, 1);
     send_array(w, w->sends, w->send_count, sizeof(*w->sends));
     send_array(w, w->receives, w->receive_count, sizeof(*w->receives));
+    send_array(w, w->members, w->member_count, sizeof(*w->members));
+    send_array(w, w->io, w->io_count, sizeof(*w->io));
     free(series.data);
 }
 
@@ -179,18 +181,21 @@ static void take_series(struct fv_timeline_writer *w, int from, uint64_t where)
     free(strings.data);
 }
 
-static void take_ends(struct fv_timeline_writer *w, int from, struct fv_timeline_end **ends, size_t *count,
-                      size_t *room)
+/* What comes is added to `items`, of `bytes` each. */
+static void *take_more(struct fv_timeline_writer *w, int from, void *items, size_t *count, size_t *room, size_t bytes)
 {
     struct fv_bytes in = { 0 };
-    const size_t more = take_array(w, from, &in, sizeof(**ends));
+    const size_t more = take_array(w, from, &in, bytes);
 
-    *ends = fv_grow(*ends, room, *count + more, sizeof(**ends));
+    items = fv_grow(items, room, *count + more, bytes);
     if (more)
-        memcpy(*ends + *count, in.data, more * sizeof(**ends));
+        memcpy((char *)items + *count * bytes, in.data, more * bytes);
     *count += more;
     free(in.data);
+    return items;
 }
+#define TAKE_MORE(w, from, items, count, room) \
+    ((items) = take_more(w, from, items, &(count), &(room), sizeof(*(items))))
 
 static void take_all(struct fv_timeline_writer *w, int from)
 {
@@ -213,8 +218,10 @@ static void take_all(struct fv_timeline_writer *w, int from)
     take_chunks(w, (const void *)in.data, count, where);
     free(in.data);
     take_series(w, from, where);
-    take_ends(w, from, &w->sends, &w->send_count, &w->send_room);
-    take_ends(w, from, &w->receives, &w->receive_count, &w->receive_room);
+    TAKE_MORE(w, from, w->sends, w->send_count, w->send_room);
+    TAKE_MORE(w, from, w->receives, w->receive_count, w->receive_room);
+    TAKE_MORE(w, from, w->members, w->member_count, w->member_room);
+    TAKE_MORE(w, from, w->io, w->io_count, w->io_room);
 }
 
 void fv_timeline_join(struct fv_timeline_writer *w)

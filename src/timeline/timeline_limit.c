@@ -70,6 +70,20 @@ uint64_t fv_timeline_limit_put(struct fv_timeline_writer *w, const void *data, s
     return where;
 }
 
+bool fv_timeline_limit_blocks(struct fv_timeline_writer *w, struct fv_timeline_part *out, uint64_t before,
+                              const void *blocks, size_t count, size_t bytes)
+{
+    const bool has_room = fv_timeline_limit_takes(w, count * bytes);
+
+    if (!has_room) {
+        w->failed = fseeko(w->out, (off_t)before, SEEK_SET) || w->failed;
+        w->at = before;
+        count = 0;
+    }
+    *out = (struct fv_timeline_part){ fv_timeline_put(w, blocks, count * bytes), count };
+    return has_room;
+}
+
 /* ---- what is left out ---- */
 
 static bool read_block(struct fv_timeline_writer *w, const struct fv_timeline_block *b, char *out)

@@ -165,20 +165,14 @@ static struct fv_timeline_message_block put_messages(struct fv_timeline_writer *
 
 static void put_all(struct fv_timeline_writer *w, const struct fv_timeline_message *all, size_t count)
 {
-    size_t block_count = (count + BLOCK - 1) / BLOCK;
+    const size_t block_count = (count + BLOCK - 1) / BLOCK;
     struct fv_timeline_message_block *blocks = fv_xcalloc(block_count + 1, sizeof(*blocks));
     const uint64_t before = w->at;
 
     for (size_t i = 0; i < block_count; i++)
         blocks[i] = put_messages(w, all + i * BLOCK, i + 1 < block_count ? BLOCK : count - i * BLOCK);
-    if (!fv_timeline_limit_takes(w, block_count * sizeof(*blocks))) {
-        w->failed = fseeko(w->out, (off_t)before, SEEK_SET) || w->failed;
-        w->at = before;
+    if (!fv_timeline_limit_blocks(w, &w->header.message_blocks, before, blocks, block_count, sizeof(*blocks)))
         w->header.left_out.messages = count;
-        block_count = 0;
-    }
-    w->header.message_blocks =
-        (struct fv_timeline_part){ fv_timeline_put(w, blocks, block_count * sizeof(*blocks)), block_count };
     free(blocks);
 }
 

@@ -52,6 +52,12 @@ static bool blocks_are_right(const struct fv_timeline_file *t)
     for (uint64_t i = 0; i < t->header->message_blocks.count; i++)
         if (!is_block(t, &t->messages[i].block))
             return false;
+    for (uint64_t i = 0; i < t->header->member_blocks.count; i++)
+        if (!is_block(t, &t->members[i].block))
+            return false;
+    for (uint64_t i = 0; i < t->header->io_blocks.count; i++)
+        if (!is_block(t, &t->io[i].block))
+            return false;
     return true;
 }
 
@@ -81,6 +87,9 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
     t->regions = part(t, h->regions, sizeof(*t->regions));
     t->chunks = part(t, h->chunks, sizeof(*t->chunks));
     t->messages = part(t, h->message_blocks, sizeof(*t->messages));
+    t->members = part(t, h->member_blocks, sizeof(*t->members));
+    t->io = part(t, h->io_blocks, sizeof(*t->io));
+    t->files = part(t, h->files, sizeof(*t->files));
     t->contexts = part(t, h->contexts, sizeof(*t->contexts));
     t->series = part(t, h->series, sizeof(*t->series));
     t->labels = part(t, h->labels, sizeof(*t->labels));
@@ -88,8 +97,9 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
     t->comms = part(t, h->comms, sizeof(*t->comms));
     t->strings = part(t, h->strings, 1);
     return h->regions.count && t->rows && t->regions && t->chunks && t->messages && t->contexts && t->strings &&
-           t->series && t->labels && t->critical && t->comms && series_are_right(t) && h->strings.count &&
-           !t->strings[h->strings.count - 1] && rows_are_right(t) && blocks_are_right(t);
+           t->series && t->labels && t->critical && t->comms && t->members && t->io && t->files &&
+           series_are_right(t) && h->strings.count && !t->strings[h->strings.count - 1] && rows_are_right(t) &&
+           blocks_are_right(t);
 }
 
 bool fv_timeline_open(struct fv_timeline_file *t, const char *path, uint64_t source)
@@ -366,6 +376,87 @@ uint64_t fv_timeline_message_count(const struct fv_timeline_file *t, uint64_t fr
             take_messages(t, i, from, to, count_message, &count, &u);
     end_unpacked(&u);
     return count;
+}
+
+/* ---- collective operations, and those on files ---- */
+
+static bool is_in(const struct fv_timeline_span_block *b, uint64_t from, uint64_t to)
+{
+    return b->begin_ns < to && (!from || b->end_ns > from);
+}
+
+static uint32_t moved(uint32_t row, struct varints *column)
+{
+    return row + (uint32_t)fv_unzigzag(number(column));
+}
+
+static void take_members(const struct fv_timeline_file *t, const struct fv_timeline_block *b,
+                         fv_timeline_take_member *take, void *context, struct unpacked *u)
+{
+    struct varints *c = u->columns;
+    uint64_t first = 0;
+    uint32_t row = 0;
+
+    for (uint32_t k = 0; k < b->count && c[1].at < c[1].stop; k++) {
+        const uint64_t region = number(&c[4]);
+        struct fv_timeline_member m = { .flags = region & 15, .region = (uint32_t)(region >> 4) };
+
+        first += !k || m.flags & FV_TIMELINE_MEMBER_BEGINS ? number(&c[0]) : 0;
+        m.begin_ns = first + number(&c[1]);
+        m.ns = number(&c[2]);
+        m.row = row = moved(row, &c[3]);
+        m.sent = number(&c[5]);
+        m.received = number(&c[6]);
+        if (m.flags & FV_TIMELINE_MEMBER_WAITED) {
+            m.wait_ns = number(&c[7]);
+            m.wait_begin_ns = m.begin_ns + (uint64_t)fv_unzigzag(number(&c[8]));
+        }
+        if (m.row < t->header->rows.count && m.region < t->header->regions.count)
+            take(context, &m);
+    }
+}
+
+void fv_timeline_members_of(const struct fv_timeline_file *t, uint64_t from, uint64_t to, fv_timeline_take_member *take,
+                            void *context)
+{
+    struct unpacked u = { 0 };
+
+    for (uint64_t i = 0; i < t->header->member_blocks.count; i++)
+        if (is_in(&t->members[i], from, to) && unpack(t, &t->members[i].block, FV_TIMELINE_MEMBER_COLUMNS, &u))
+            take_members(t, &t->members[i].block, take, context, &u);
+    end_unpacked(&u);
+}
+
+static void take_io(const struct fv_timeline_file *t, const struct fv_timeline_block *b, fv_timeline_take_io *take,
+                    void *context, struct unpacked *u)
+{
+    struct varints *c = u->columns;
+    uint64_t begin = 0;
+    uint32_t row = 0;
+
+    for (uint32_t k = 0; k < b->count && c[0].at < c[0].stop; k++) {
+        struct fv_timeline_io_operation o = { .begin_ns = begin += number(&c[0]), .ns = number(&c[1]) };
+
+        o.row = row = moved(row, &c[2]);
+        o.file = (uint32_t)number(&c[3]);
+        const uint64_t kind = number(&c[4]);
+        o.kind = kind % FV_TIMELINE_IO_KINDS;
+        o.interface = (uint32_t)(kind / FV_TIMELINE_IO_KINDS);
+        o.bytes = number(&c[5]) - 1;
+        if (o.row < t->header->rows.count && o.file < t->header->files.count)
+            take(context, &o);
+    }
+}
+
+void fv_timeline_io_of(const struct fv_timeline_file *t, uint64_t from, uint64_t to, fv_timeline_take_io *take,
+                       void *context)
+{
+    struct unpacked u = { 0 };
+
+    for (uint64_t i = 0; i < t->header->io_blocks.count; i++)
+        if (is_in(&t->io[i], from, to) && unpack(t, &t->io[i].block, FV_TIMELINE_IO_COLUMNS, &u))
+            take_io(t, &t->io[i].block, take, context, &u);
+    end_unpacked(&u);
 }
 
 bool fv_timeline_choice_has(const struct fv_timeline_choice *part, const struct fv_timeline_row *row)

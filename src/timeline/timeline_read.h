@@ -15,6 +15,8 @@ struct fv_timeline_file {
     const struct fv_timeline_region *regions;
     const struct fv_timeline_chunk *chunks;
     const struct fv_timeline_message_block *messages;
+    const struct fv_timeline_span_block *members, *io;
+    const struct fv_timeline_io_file *files;
     const struct fv_timeline_context *contexts;
     const struct fv_timeline_series *series;
     const struct fv_timeline_label *labels;
@@ -85,6 +87,28 @@ uint64_t fv_timeline_message_count(const struct fv_timeline_file *timeline, uint
 /* Of one of header->message_blocks. */
 void fv_timeline_block_messages(const struct fv_timeline_file *timeline, uint64_t block, uint64_t from, uint64_t to,
                                 fv_timeline_take_message *take, void *context);
+
+/* A call of a collective operation (struct fv_timeline_header). */
+struct fv_timeline_member {
+    uint64_t begin_ns, ns, wait_ns, wait_begin_ns, sent, received;
+    uint32_t row, region;
+    uint32_t flags; /* enum fv_timeline_member_flags */
+};
+/* Those of all operations that have a part of [from, to), with some that have none: of an operation all, behind each
+ * other. */
+typedef void fv_timeline_take_member(void *context, const struct fv_timeline_member *member);
+void fv_timeline_members_of(const struct fv_timeline_file *timeline, uint64_t from, uint64_t to,
+                            fv_timeline_take_member *take, void *context);
+
+/* Operations on files that have a part of [from, to), with some that have none, by begin. */
+struct fv_timeline_io_operation {
+    uint64_t begin_ns, ns, bytes; /* bytes: UINT64_MAX: not known */
+    uint32_t row, file, kind;
+    uint32_t interface; /* enum fv_def_io */
+};
+typedef void fv_timeline_take_io(void *context, const struct fv_timeline_io_operation *operation);
+void fv_timeline_io_of(const struct fv_timeline_file *timeline, uint64_t from, uint64_t to, fv_timeline_take_io *take,
+                       void *context);
 
 /* Slices of a row that have a part of [from, to), in the order of their begins, outer ones first. `g` begins as zeros,
  * is used for one row after the other, and its items are the caller's. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept while a timeline is made; shared by its parts: timeline_write.c takes records and makes slices of them,
  * timeline_bins.c sums up what the innermost ones are, timeline_messages.c finds both ends of messages,
+ * timeline_together.c puts the calls of collective operations together, timeline_io.c has operations on files,
  * timeline_series.c keeps values along time, timeline_tables.c writes chunks and tables, timeline_limit.c leaves out
  * what there is no room for. */
 #ifndef FV_TIMELINE_STATE_H
@@ -58,6 +59,7 @@ struct fv_timeline_open {
     uint32_t region, context;
     uint32_t comm, instance; /* of the collective operation that it is, the first one; FV_TIMELINE_NONE */
     bool is_open;            /* samples say what is done in it */
+    size_t first_member;     /* of those that it completes, + 1; 0: none */
 };
 
 struct fv_timeline_values { /* a series as it grows */
@@ -87,6 +89,25 @@ struct fv_timeline_end {          /* of a message */
     uint32_t comm, from, to, tag; /* from, to: in the communicator */
     uint64_t order, ns, bytes;
     uint32_t row;
+};
+
+/* A call of a collective operation: struct fv_timeline_header's member_blocks. */
+struct fv_timeline_member_call {
+    uint64_t begin_ns, ns, wait_ns, wait_begin_ns, sent, received;
+    uint32_t row, region;
+    uint32_t comm, instance; /* instance: FV_NONE: not known */
+    bool is_whole;           /* it was left */
+};
+
+struct fv_timeline_io {
+    uint64_t begin_ns, ns, bytes; /* bytes: FV_IO_BYTES_UNKNOWN */
+    uint32_t row, file, kind;     /* kind: as the file has it */
+};
+
+struct fv_timeline_begun { /* and did not end yet: an operation on a file, or a non-blocking collective one */
+    uint64_t id, begin_ns;
+    uint32_t ref; /* handle; region */
+    uint32_t op;
 };
 
 /* Slices of a file of limited size are in a file of their own until all are known: what is left out later is taken out
@@ -125,6 +146,12 @@ struct fv_timeline_writer {
     size_t send_count, send_room, receive_count, receive_room;
     struct fv_pendings posted; /* receives of the rank at hand: their order */
     uint64_t order;
+    struct fv_timeline_member_call *members;
+    size_t member_count, member_room;
+    struct fv_timeline_io *io;
+    size_t io_count, io_room;
+    struct fv_timeline_begun *begun_members, *begun_io; /* of the rank at hand */
+    size_t begun_member_count, begun_member_room, begun_io_count, begun_io_room;
     struct fv_timeline_values *values;
     size_t value_count, value_room, value_written;
     struct fv_index value_index;
@@ -149,6 +176,21 @@ void fv_timeline_end_bins(struct fv_timeline_writer *w, struct fv_timeline_bins 
 void fv_timeline_message_record(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r);
 void fv_timeline_write_messages(struct fv_timeline_writer *w);
 
+/* timeline_together.c. A call is left once all records in it were taken. */
+void fv_timeline_member_record(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r);
+void fv_timeline_member_leave(struct fv_timeline_writer *w, const struct fv_timeline_thread *t,
+                              const struct fv_timeline_open *call, uint64_t now, uint64_t wait_ns);
+void fv_timeline_write_members(struct fv_timeline_writer *w);
+
+/* timeline_io.c */
+void fv_timeline_io_record(struct fv_timeline_writer *w, const struct fv_timeline_thread *t, const struct fv_record *r);
+void fv_timeline_write_io(struct fv_timeline_writer *w);
+
+/* What a rank began and did not end is not of the next one. */
+void fv_timeline_forget_begun(struct fv_timeline_writer *w);
+struct fv_timeline_begun *fv_timeline_find_begun(struct fv_timeline_begun *begun, size_t count, uint32_t ref,
+                                                 uint64_t id); /* NULL: there is none */
+
 /* timeline_series.c */
 void fv_timeline_count_record(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r); /* COUNTER */
 void fv_timeline_write_values(struct fv_timeline_writer *w); /* of the rank so far, of which there come no more */
@@ -166,9 +208,12 @@ void fv_timeline_limit_close(struct fv_timeline_limit *limit);
 size_t fv_timeline_limit_bins(const struct fv_timeline_writer *w); /* the finest bins of a row, at most */
 bool fv_timeline_limit_has_room(const struct fv_timeline_writer *w, uint64_t more); /* for values */
 bool fv_timeline_limit_takes(const struct fv_timeline_writer *w, uint64_t more);    /* the file, with its tables */
-fv_timeline_putter fv_timeline_limit_put;                                           /* slices of a chunk */
-void fv_timeline_limit_apply(struct fv_timeline_writer *w);                         /* behind a chunk */
-void fv_timeline_limit_end(struct fv_timeline_writer *w);                           /* all slices are known */
+/* A table of blocks that were written from `before` on; false: there is no room for it, and they are left out. */
+bool fv_timeline_limit_blocks(struct fv_timeline_writer *w, struct fv_timeline_part *out, uint64_t before,
+                              const void *blocks, size_t count, size_t bytes);
+fv_timeline_putter fv_timeline_limit_put;                   /* slices of a chunk */
+void fv_timeline_limit_apply(struct fv_timeline_writer *w); /* behind a chunk */
+void fv_timeline_limit_end(struct fv_timeline_writer *w);   /* all slices are known */
 
 /* timeline_join.c: both collective. In all processes what the regions are; at the end in the first what all wrote. */
 void fv_timeline_share(struct fv_timeline_writer *w);

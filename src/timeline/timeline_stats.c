@@ -4,15 +4,6 @@
 
 #include <stdlib.h>
 
-static uint64_t inside(const struct fv_timeline_window *w, uint64_t begin, uint64_t ns)
-{
-    uint64_t end = begin + ns;
-
-    begin = begin > w->from ? begin : w->from;
-    end = end < w->to ? end : w->to;
-    return end > begin ? end - begin : 0;
-}
-
 static uint32_t rows_end(const struct fv_timeline_file *t, const struct fv_timeline_window *w)
 {
     const uint64_t end = (uint64_t)w->first + w->rows;
@@ -33,11 +24,11 @@ struct summing {
 static void add_slice(const struct summing *s, const struct fv_timeline_seen *slice)
 {
     struct fv_timeline_sum *sum = &s->sums[slice->region];
-    const uint64_t ns = inside(s->window, slice->begin_ns, slice->ns);
+    const uint64_t ns = fv_timeline_inside(s->window, slice->begin_ns, slice->ns);
 
     sum->inclusive_ns += s->open_of[slice->region] ? 0 : ns;
     sum->exclusive_ns += ns;
-    sum->wait_ns += inside(s->window, slice->begin_ns, slice->wait_ns);
+    sum->wait_ns += fv_timeline_inside(s->window, slice->begin_ns, slice->wait_ns);
     if (slice->is_sampled) {
         sum->sampled++;
         return;
@@ -61,7 +52,7 @@ static void add_row(struct summing *s, const struct fv_timeline_gathering *g)
             s->open_of[s->open[--deep]]--;
         add_slice(s, slice);
         if (deep)
-            s->sums[s->open[deep - 1]].exclusive_ns -= inside(s->window, slice->begin_ns, slice->ns);
+            s->sums[s->open[deep - 1]].exclusive_ns -= fv_timeline_inside(s->window, slice->begin_ns, slice->ns);
         FV_GROW(s->open, s->room, deep + 1);
         s->open[deep++] = slice->region;
         s->open_of[slice->region]++;
@@ -91,10 +82,8 @@ static void fold(struct fv_timeline_sum *to, const struct fv_timeline_sum *from,
     to->whole_ns += from->whole_ns;
 }
 
-typedef void take_row(void *context, uint32_t row, const struct fv_timeline_sum *sums);
-
-static void each_row(const struct fv_timeline_file *t, const struct fv_timeline_window *w, take_row *take,
-                     void *context)
+void fv_timeline_each_row(const struct fv_timeline_file *t, const struct fv_timeline_window *w,
+                          fv_timeline_take_sums *take, void *context)
 {
     const size_t regions = t->header->regions.count;
     struct fv_timeline_gathering g = { 0 };
@@ -144,7 +133,7 @@ void fv_timeline_sums(const struct fv_timeline_file *t, const struct fv_timeline
 {
     struct folding f = { sums, t->header->regions.count, w->first, 0, false };
 
-    each_row(t, w, fold_row, &f);
+    fv_timeline_each_row(t, w, fold_row, &f);
 }
 
 void fv_timeline_sums_by_row(const struct fv_timeline_file *t, const struct fv_timeline_window *w, uint32_t region,
@@ -153,7 +142,7 @@ void fv_timeline_sums_by_row(const struct fv_timeline_file *t, const struct fv_t
     struct folding f = { sums, t->header->regions.count, w->first, region, false };
 
     if (region < f.regions)
-        each_row(t, w, keep_row, &f);
+        fv_timeline_each_row(t, w, keep_row, &f);
 }
 
 /* ---- by call path ---- */
@@ -236,7 +225,7 @@ static void grow_row(struct growing *g, const struct fv_timeline_window *w,
 
     for (size_t i = 0; i < gathered->count; i++) {
         const struct fv_timeline_seen *slice = &gathered->items[i];
-        const uint64_t ns = inside(w, slice->begin_ns, slice->ns);
+        const uint64_t ns = fv_timeline_inside(w, slice->begin_ns, slice->ns);
 
         deep = deep > slice->depth ? slice->depth : deep;
         const uint32_t at = node_of(g, slice, deep);
@@ -245,7 +234,7 @@ static void grow_row(struct growing *g, const struct fv_timeline_window *w,
         node->count += !slice->is_sampled;
         node->sampled += slice->is_sampled;
         node->exclusive_ns += ns;
-        node->wait_ns += inside(w, slice->begin_ns, slice->wait_ns);
+        node->wait_ns += fv_timeline_inside(w, slice->begin_ns, slice->wait_ns);
         if (deep)
             g->tree->nodes[g->open[deep - 1]].exclusive_ns -= ns;
         FV_GROW(g->open, g->room, deep + 1);
@@ -303,7 +292,7 @@ static bool take_wait(void *context, const struct fv_timeline_seen *slice)
 {
     const struct waiting *w = context;
     struct fv_timeline_waits *all = w->waits;
-    const uint64_t ns = inside(w->window, slice->begin_ns, slice->wait_ns);
+    const uint64_t ns = fv_timeline_inside(w->window, slice->begin_ns, slice->wait_ns);
 
     if (!ns)
         return true;

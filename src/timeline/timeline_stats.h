@@ -19,6 +19,15 @@ static inline bool fv_timeline_wants(const struct fv_timeline_window *window, ui
     return row >= window->first && row - window->first < window->rows && (!window->wanted || window->wanted[row]);
 }
 
+/* ns of something that are inside. */
+static inline uint64_t fv_timeline_inside(const struct fv_timeline_window *window, uint64_t begin_ns, uint64_t ns)
+{
+    const uint64_t end = begin_ns + ns, first = begin_ns > window->from ? begin_ns : window->from,
+                   last = end < window->to ? end : window->to;
+
+    return last > first ? last - first : 0;
+}
+
 /* Of a region. */
 struct fv_timeline_sum {
     uint64_t count, sampled, inclusive_ns, exclusive_ns, wait_ns;
@@ -32,6 +41,11 @@ void fv_timeline_sums(const struct fv_timeline_file *timeline, const struct fv_t
 /* Of one region by row, whole_ns and the like of the row; `sums`: zeros, of the window's rows. */
 void fv_timeline_sums_by_row(const struct fv_timeline_file *timeline, const struct fv_timeline_window *window,
                              uint32_t region, struct fv_timeline_sum *sums);
+
+/* The sums of one row after the other, by region. */
+typedef void fv_timeline_take_sums(void *context, uint32_t row, const struct fv_timeline_sum *sums);
+void fv_timeline_each_row(const struct fv_timeline_file *timeline, const struct fv_timeline_window *window,
+                          fv_timeline_take_sums *take, void *context);
 
 /* A region in those around it, or in the call path of the outermost one. Parents come first. */
 struct fv_timeline_node {

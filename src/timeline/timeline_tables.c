@@ -311,6 +311,19 @@ static void write_comms(struct fv_timeline_writer *w)
     free(traced);
 }
 
+static void write_files(struct fv_timeline_writer *w)
+{
+    const struct fv_defs *d = &w->merge->defs;
+    const size_t count = w->io_count ? d->file_count : 0;
+    struct fv_timeline_io_file *all = fv_xcalloc(count + 1, sizeof(*all));
+
+    for (size_t i = 0; i < count; i++)
+        all[i] = (struct fv_timeline_io_file){ fv_timeline_string(w, d->files[i].name),
+                                               fv_timeline_string(w, d->files[i].host) };
+    w->header.files = part(w, all, count, sizeof(*all));
+    free(all);
+}
+
 /* It came from its end to its begin. */
 static void write_critical(struct fv_timeline_writer *w)
 {
@@ -330,6 +343,7 @@ void fv_timeline_write_tables(struct fv_timeline_writer *w)
     write_labels(w);
     write_comms(w);
     write_critical(w);
+    write_files(w);
     if (w->chunk_count)
         qsort(w->chunks, w->chunk_count, sizeof(*w->chunks), by_row);
     for (size_t i = 0; i < w->chunk_count; i++) {

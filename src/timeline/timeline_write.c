@@ -73,7 +73,7 @@ static void enter(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
     spend(w, t, now);
     FV_GROW(t->open, t->room, t->depth + 1);
     t->open[t->depth++] = (struct fv_timeline_open){
-        now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE, FV_TIMELINE_NONE, 0, is_open
+        now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE, FV_TIMELINE_NONE, 0, is_open, 0
     };
 }
 
@@ -94,6 +94,8 @@ static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
                                        .cause = cause };
     slice.wait_ns = wait_ns < slice.ns ? wait_ns : slice.ns;
     slice.flags = slice.wait_ns ? FV_SLICE_WAITED : 0;
+    if (o->first_member)
+        fv_timeline_member_leave(w, t, o, now, slice.wait_ns);
     if (o->comm != FV_TIMELINE_NONE) {
         slice.flags |= FV_SLICE_TOGETHER;
         slice.comm = o->comm;
@@ -207,7 +209,17 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
     case FV_REC_TEAM_END: team(w, t, r); break;
     case FV_REC_SAMPLE: sample(w, t, r); break;
     case FV_REC_COLL_END:
-    case FV_REC_ICOLL_END: take_part(t, r); break;
+    case FV_REC_ICOLL_END:
+        take_part(t, r);
+        fv_timeline_member_record(w, t, r);
+        break;
+    case FV_REC_ICOLL_BEGIN: fv_timeline_member_record(w, t, r); break;
+    case FV_REC_IO_OPEN:
+    case FV_REC_IO_CLOSE:
+    case FV_REC_IO_SEEK:
+    case FV_REC_IO_BEGIN:
+    case FV_REC_IO_END:
+    case FV_REC_IO_CANCEL: fv_timeline_io_record(w, t, r); break;
     case FV_REC_COUNTER:
     case FV_REC_SENSOR: fv_timeline_count_record(w, t->row, r); break;
     default: fv_timeline_message_record(w, t->row, r);
@@ -228,6 +240,7 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
     w->threads[slot].row = row;
     if (!slot) {
         fv_pendings_release(&w->posted);
+        fv_timeline_forget_begun(w);
         fv_timeline_derive(w);
         fv_timeline_write_values(w);
     }
@@ -323,6 +336,10 @@ static void release(struct fv_timeline_writer *w)
     free(w->threads);
     free(w->sends);
     free(w->receives);
+    free(w->members);
+    free(w->io);
+    free(w->begun_members);
+    free(w->begun_io);
     free(w);
 }
 
@@ -340,6 +357,8 @@ static bool write_file(struct fv_timeline_writer *w, uint64_t source)
     w->header.source = source;
     fv_timeline_write_series(w);
     fv_timeline_write_messages(w);
+    fv_timeline_write_members(w);
+    fv_timeline_write_io(w);
     leave_out_critical(w);
     fv_timeline_write_tables(w);
     /* What was left out may have been written. */

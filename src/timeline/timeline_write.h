@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes the file of a timeline of records: a sink, to which the ranks of a run come one after the other, in any order,
  * their locations together. Calls that waited say so at their ends (analysis/annotate.h). Memory: what one rank has
- * open, one row's bins, and 48 bytes for each message. All functions are collective: each process writes what its
- * ranks did, and the first one puts that together. */
+ * open, one row's bins, 48 bytes for each message, 72 for each call of a collective operation. All functions are
+ * collective: each process writes what its ranks did, and the first one puts that together. */
 #ifndef FV_TIMELINE_WRITE_H
 #define FV_TIMELINE_WRITE_H
 

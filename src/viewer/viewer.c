@@ -56,12 +56,16 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     fv_json_unsigned(&a->json, "samples", t->header->samples);
     fv_json_unsigned(&a->json, "messages", t->header->messages);
     fv_json_unsigned(&a->json, "unmatched", t->header->unmatched);
+    fv_json_unsigned(&a->json, "collectives", t->header->members);
+    fv_json_unsigned(&a->json, "io", t->header->io);
     fv_json_object(&a->json, "left_out");
     fv_json_unsigned(&a->json, "calls", t->header->left_out.slices);
     fv_json_unsigned(&a->json, "least_ns", t->header->left_out.least_ns);
     fv_json_unsigned(&a->json, "messages", t->header->left_out.messages);
     fv_json_unsigned(&a->json, "series", t->header->left_out.series);
     fv_json_unsigned(&a->json, "critical", t->header->left_out.critical);
+    fv_json_unsigned(&a->json, "collectives", t->header->left_out.members);
+    fv_json_unsigned(&a->json, "io", t->header->left_out.io);
     fv_json_end(&a->json);
     tell_classes(&a->json);
     fv_json_array(&a->json, "rows");
@@ -319,6 +323,9 @@ static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_GET, "/tree", fv_viewer_tree },
     { MHD_HTTP_METHOD_GET, "/waits", fv_viewer_waits },
     { MHD_HTTP_METHOD_GET, "/traffic", fv_viewer_traffic },
+    { MHD_HTTP_METHOD_GET, "/collectives", fv_viewer_collectives },
+    { MHD_HTTP_METHOD_GET, "/files", fv_viewer_files },
+    { MHD_HTTP_METHOD_GET, "/profiles", fv_viewer_profiles },
     { MHD_HTTP_METHOD_GET, "/calls", fv_viewer_calls },
     { MHD_HTTP_METHOD_GET, "/bookmarks", fv_viewer_bookmarks },
     { MHD_HTTP_METHOD_POST, "/bookmark", fv_viewer_keep_bookmark },

@@ -26,6 +26,10 @@
  *     GET /tree          call paths: parents first, at most NODES, those with most time
  *     GET /waits         by region and the row that was late: at most WAITS, the longest
  *     GET /traffic       messages by size and pair
+ *     GET /collectives   by region: struct fv_timeline_kind
+ *     GET /files         operations on files by file and interface, at most FILES, those with most time
+ *     GET /profiles      of each row: regions and the time that was spent in each itself, then that of all others,
+ *                        which have less than 1 / LEAST of the stretch
  *     GET /messages      most: those on their way with an end in the rows, at most MESSAGES, the largest; of more than
  *                        `most` only how many
  *     GET /blocked       least (ns), count: calls that waited so long for a row, the longest waits

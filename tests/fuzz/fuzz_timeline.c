@@ -1,5 +1,6 @@
 /* Any bytes as the file of a timeline, whose mark, version and length are set right: what fvmpi view asks of it. */
 #include "timeline/timeline_links.h"
+#include "timeline/timeline_operations.h"
 #include "timeline/timeline_relations.h"
 #include "timeline/timeline_stats.h"
 
@@ -25,7 +26,13 @@ static void sum_up(const struct fv_timeline_file *t, const struct fv_timeline_wi
     struct fv_timeline_traffics *traffic = malloc(sizeof(*traffic));
     struct fv_timeline_tree tree;
     struct fv_timeline_waits waits;
+    struct fv_timeline_kind *kinds = calloc(t->header->regions.count + 1, sizeof(*kinds));
+    struct fv_timeline_io_sums io;
 
+    fv_timeline_kinds(t, window, kinds);
+    fv_timeline_io_make(t, window, &io);
+    fv_timeline_io_release(&io);
+    free(kinds);
     wanted[0] = true;
     fv_timeline_sums(t, window, sums);
     fv_timeline_tree_make(t, window, &tree);

@@ -550,6 +550,15 @@ def otf2_events(directory):
     )
 
 
+def otf2_operations(anchor):
+    """Collective operations and files of an archive, as otf2_operations.py has them."""
+    python = otf2_python()
+    if not python:
+        raise Skip('no python3-otf2 to read it with')
+    script = os.path.join(SOURCE, 'tests', 'harness', 'otf2_operations.py')
+    return json.loads(run([python, script, anchor], cwd='/').ended(0).out)
+
+
 def sources(*names):
     found = {}
     for name in names:

@@ -59,7 +59,7 @@ def left_out(tap, made, whole):
         equal(
             'without',
             whole.about['left_out'],
-            dict.fromkeys(('calls', 'least_ns', 'messages', 'series', 'critical'), 0),
+            dict.fromkeys(('calls', 'least_ns', 'messages', 'series', 'critical', 'collectives', 'io'), 0),
         )
         check(whole.bytes > 1.5 * MOST, 'too small to test it: {}', whole.bytes)
         check(os.path.getsize(index_of(made)) <= MOST, '{}', os.path.getsize(index_of(made)))
@@ -86,6 +86,12 @@ def left_out(tap, made, whole):
         equal('critical path', server.json('critical')['stretches'], [])
         check(out['critical'] > 0, '{}', out)
         equal('in all', about['messages'], whole.about['messages'])
+    with tap.test('--index-max: of collective operations all are there, or none'):
+        found = server.json('collectives')['kinds']
+        if out['collectives']:
+            equal('left out', (found, out['collectives']), ([], about['collectives']))
+        else:
+            equal('kinds', found, whole.server.json('collectives')['kinds'])
     with tap.test('--index-max: far in, where bins are longer than a pixel: parts are means'):
         tiles = parts_of(server, 64, **{'from': whole.span // 2, 'to': whole.span // 2 + 64000})
         check(any(tiles), 'nothing')

@@ -187,6 +187,184 @@ def messages(tap, name, server, anchor, span, rows):
             equal('sizes', {s[0]: tuple(s[1:]) for s in traffic['sizes']}, sizes)
 
 
+# ---- collective operations ----
+
+KIND = 'region operations calls ns wait sent received alone partial spread longest begin end row'.split()
+
+
+def wanted_kinds(calls, begin, end, rows):
+    """By region: calls, ns, bytes sent and received, calls that are alone, operations, their spread, and the longest
+    operations: (ns, begin, end, rows that were last)."""
+    operations = {}
+    for i, (row, since, until, region, comm, number, members, sent, received) in enumerate(calls):
+        operations.setdefault((comm, number) if number else i, []).append(calls[i])
+    wanted = {}
+    for all in operations.values():
+        seen = [c for c in all if c[0] in rows and c[1] < end and (not begin or c[2] > begin)]
+        if not seen:
+            continue
+        region = min(all)[3]
+        kind = wanted.setdefault(region, [0] * 6 + [[]])
+        more = (
+            len(seen),
+            sum(min(c[2], end) - max(c[1], begin) for c in seen),
+            sum(c[7] for c in seen),
+            sum(c[8] for c in seen),
+            len(seen) * (all[0][5] is None),
+        )
+        kind[:5] = [a + b for a, b in zip(kind, more)]
+        if all[0][5] is None:
+            continue
+        equal('members', len(all), all[0][6])
+        begins = [c[1] for c in all]
+        last = [c[0] for c in all if c[1] == max(begins)]
+        kind[5] += 1
+        kind[6].append((max(begins) - min(begins), min(begins), max(c[2] for c in all), last))
+    return wanted
+
+
+def waits_in(waits, calls, kind, begin, end, rows):
+    """Of blocking calls."""
+    return sum(
+        max(min(since + wait, end) - max(since, begin), 0)
+        for row, since, wait, region in waits
+        if row in rows and region == kind['region'] and any(c[0] == row and c[1] == since for c in calls)
+    )
+
+
+def same_kind(region, kind, sums, operations):
+    keys = 'calls ns sent received alone operations'.split()
+    equal(region, [kind[key] for key in keys], sums)
+    equal('spread of ' + region, kind['spread'], sum(o[0] for o in operations))
+    equal('partial ' + region, kind['partial'], 0)
+    if not operations:
+        return
+    longest = max(o[0] for o in operations)
+    equal('longest ' + region, kind['longest'], longest)
+    is_one = any(o[:3] == (longest, kind['begin'], kind['end']) and kind['row'] in o[3] for o in operations)
+    check(is_one, '{} of {}', kind, operations)
+
+
+def collectives(tap, name, server, anchor, names, many_rows, span, has_waits=True):
+    with tap.test(name + ': collective operations: calls, times, bytes and how far members are apart'):
+        calls = harness.otf2_operations(anchor)['collectives']
+        slices = [(row, s) for row in range(many_rows) for s in server.json('slices', row=row)['slices']]
+        waits = [(row, s[0], s[2], s[3]) for row, s in slices if s[2]]
+        some = 0
+        for begin, end, first, many in stretches(span, many_rows):
+            rows = range(first, first + many)
+            answer = server.json('collectives', **asked(begin, end, first, many))
+            found = [dict(zip(KIND, row)) for row in answer['kinds']]
+            wanted = wanted_kinds(calls, begin, end, rows)
+            equal('{} to {}'.format(begin, end), sorted(names[k['region']] for k in found), sorted(wanted))
+            for kind in found:
+                *sums, operations = wanted[names[kind['region']]]
+                same_kind(names[kind['region']], kind, sums, operations)
+                if has_waits:
+                    equal('waiting', kind['wait'], waits_in(waits, calls, kind, begin, end, rows))
+                some += len(operations)
+        check(some, 'no operations')
+
+
+def without_communicators(tap, place):
+    """EZTrace's communicator has not all of its members: what is not known is not told."""
+    with tap.test('eztrace-late: calls of collective operations that cannot be put together have no imbalance'):
+        server = Server(os.path.join(place, 'eztrace-late', 'eztrace_log.otf2'))
+        kinds = [dict(zip(KIND, row)) for row in server.json('collectives')['kinds']]
+        rows = len(server.json('about')['rows'])
+        check(kinds, 'none')
+        for kind in kinds:
+            whole = kind['operations'] - kind['partial']
+            equal('calls', kind['calls'] >= kind['alone'] + whole * rows, True)
+            check(whole or not (kind['spread'] or kind['longest']), '{}', kind)
+        server.stop()
+
+
+# ---- files ----
+
+INTERFACES = {'MPI I/O': 0, 'MPI-IO': 0, 'POSIX I/O': 1, 'ISO C I/O': 2}
+FILE = 'opens reads writes others read written unknown ns moving longest begin row'.split()
+
+
+def wanted_files(io, begin, end, rows):
+    wanted = {}
+    for row, since, until, name, interface, kind, size in io:
+        if row not in rows or since >= end or (begin and until <= begin):
+            continue
+        key = (name, INTERFACES[interface])
+        of = wanted.setdefault(key, dict.fromkeys(FILE, 0))
+        of[{'open': 'opens', 'read': 'reads', 'write': 'writes'}.get(kind, 'others')] += 1
+        of['ns'] += max(min(until, end) - max(since, begin), 0)
+        if kind in ('read', 'write'):
+            of['unknown'] += size is None
+            of['read' if kind == 'read' else 'written'] += size or 0
+            of['moving'] += 0 if size is None else until - since
+        of['longest'] = max(of['longest'], until - since)
+    return wanted
+
+
+def files(tap, name, anchor, trace=None):
+    with tap.test(name + ': files: what was opened, read and written, and how long that took'):
+        io = harness.otf2_operations(anchor)['io']
+        server = Server(trace or anchor)
+        about = server.json('about')
+        for begin, end, first, many in stretches(about['span_ns'], len(about['rows'])):
+            answer = server.json('files', **asked(begin, end, first, many))
+            equal('left out', answer['left_out'], 0)
+            found = {(f[0], f[2][0]): dict(zip(FILE, f[2][1:])) for f in answer['files']}
+            wanted = wanted_files(io, begin, end, range(first, first + many))
+            equal('files', sorted(found), sorted(wanted))
+            for key, of in found.items():
+                is_there = [key[0], of['begin'], of['begin'] + of.pop('longest'), of.pop('row')]
+                check(is_there in [[i[3], i[1], i[2], i[0]] for i in io], '{} has no {}', key, is_there)
+                longest = wanted[key].pop('longest')
+                equal('longest of {}'.format(key), is_there[2] - is_there[1], longest)
+                of.pop('begin'), wanted[key].pop('begin'), wanted[key].pop('row')
+                equal(str(key), of, wanted[key])
+        equal('operations', about['io'], len(io))
+        check(len(io) > 10, 'only {}', len(io))
+        equal('none of these calls', about['left_out']['io'], 0)
+        server.stop()
+
+
+def unified(mpi, program, arguments, options):
+    """A run, and its archive."""
+    run = mpi.profile(mpi.build(program), 2, arguments, ['--trace', '--sample=off', '-q', *options]).ended(0)
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+    return run.directory, os.path.join(run.directory, 'traces.otf2')
+
+
+def recorded(tap, mpi):
+    """Rank files have what their archive has."""
+    snapshot = os.path.join(harness.scratch('files'), 'snapshot')
+    directory, anchor = unified(mpi, '../io/rank0.c', [snapshot], ['--io'])
+    for trace in (directory, anchor):
+        files(tap, '{}, --io, {}'.format(mpi, os.path.basename(trace)), anchor, trace)
+    directory, anchor = unified(mpi, 'nonblocking.c', [], [])
+    server = Server(directory)
+    about = server.json('about')
+    names = [row[0] for row in about['regions']]
+    title = '{}, non-blocking'.format(mpi)
+    collectives(tap, title, server, anchor, names, 2, about['span_ns'], has_waits=False)
+    server.stop()
+
+
+# ---- what rows spend their time on ----
+
+
+def profiles(tap, name, server, names, exact, span):
+    with tap.test(name + ': the time of each row by function'):
+        for begin, end, first, rows in stretches(span, len(exact)):
+            found = server.json('profiles', **asked(begin, end, first, rows))['rows']
+            equal('rows', [row[0] for row in found], list(range(first, first + rows)))
+            for row, *told in found:
+                own = {name: sums[2] for name, sums in counted(exact[row], begin, end).items()}
+                least = (end - begin) // 4000 + 1
+                wanted = {name: ns for name, ns in own.items() if ns >= least}
+                equal('row {}'.format(row), {names[r]: ns for r, ns in zip(told[:-1:2], told[1:-1:2])}, wanted)
+                equal('rest of {}'.format(row), told[-1], sum(own.values()) - sum(wanted.values()))
+
+
 def archive(tap, name, anchor):
     server = Server(anchor)
     about = server.json('about')
@@ -195,6 +373,8 @@ def archive(tap, name, anchor):
     functions(tap, name, server, names, exact, span)
     tree(tap, name, server, names, exact, span)
     calls(tap, name, server, names, exact, span)
+    profiles(tap, name, server, names, exact, span)
+    collectives(tap, name, server, anchor, names, len(exact), span)
     if name != 'scorep-rma':
         waiting(tap, name, server, about, span)
     if about['messages']:
@@ -275,8 +455,12 @@ def main():
     archives = foreign(tap)
     for name, anchor in archives.items():
         archive(tap, name, anchor)
+    place = os.path.dirname(os.path.dirname(archives['scorep-rma']))
+    files(tap, 'scorep-io', os.path.join(place, 'scorep-io', 'traces.otf2'))
+    without_communicators(tap, place)
     bookmarks(tap, archives['scorep-rma'])
     for mpi in harness.an_mpi(tap):
+        recorded(tap, mpi)
         sampled(tap, mpi)
     tap.done()
 

@@ -170,7 +170,7 @@ def cached(tap, anchor):
                 f.write(bad)
             server = Server(anchor)
             rows = len(json.loads(server.ask('about')[1])['rows'])
-            for path in ('sums', 'rows', 'messages', 'path', 'perfetto'):
+            for path in ('sums', 'rows', 'messages', 'path', 'perfetto', 'collectives', 'files', 'profiles'):
                 equal(path, server.ask(path, context=1, rows=min(rows, 16), count=64)[0], 200)
             equal('slices', server.ask('slices', row=0)[0], 200)
             equal('tiles', ask_tiles(server, '0')[0], 200)
@@ -189,7 +189,7 @@ def refused(tap, anchor):
     server = Server(anchor)
     with tap.test('who has no token, or asks for nonsense'):
         equal('without a token', server.ask('about', token='0' * 32)[0], 403)
-        equal('no such thing', server.ask('files')[0], 404)
+        equal('no such thing', server.ask('passwd')[0], 404)
         for values in (
             {'from': 'x', 'to': 'y'},
             {'from': '1e300', 'to': '-5'},
@@ -197,7 +197,7 @@ def refused(tap, anchor):
             {'from': 'nan', 'to': 'inf'},
             {'merge': '0', 'count': '0'},
         ):
-            for path in ('rows', 'sums', 'slices', 'messages', 'perfetto'):
+            for path in ('rows', 'sums', 'slices', 'messages', 'perfetto', 'collectives', 'files', 'profiles'):
                 equal('{} {}'.format(path, values), server.ask(path, **values)[0], 200)
             equal('tiles {}'.format(values), ask_tiles(server, '0', **values)[0], 200)
         for bytes in (10**5, 2 * 10**6):  # the answer to too much is none

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See timeline_operations.h. */
+#include "timeline/timeline_operations.h"
+
+#include <stdlib.h>
+
+static bool is_seen(const struct fv_timeline_window *w, uint32_t row, uint64_t begin_ns, uint64_t ns)
+{
+    return fv_timeline_wants(w, row) && begin_ns < w->to && (!w->from || begin_ns + ns > w->from);
+}
+
+/* ---- collective operations ---- */
+
+struct collecting {
+    const struct fv_timeline_window *window;
+    struct fv_timeline_kind *kinds;
+    struct fv_timeline_kind now; /* of the operation at hand: its calls; when it began */
+    uint64_t last_ns;            /* begin of the last member */
+    uint32_t region, flags;
+    bool has_one;
+};
+
+static void end_operation(struct collecting *c)
+{
+    struct fv_timeline_kind *k = &c->kinds[c->region], *now = &c->now;
+    const uint64_t spread = c->last_ns - now->longest_begin_ns;
+
+    if (!now->calls)
+        return;
+    k->calls += now->calls;
+    k->ns += now->ns;
+    k->wait_ns += now->wait_ns;
+    k->sent += now->sent;
+    k->received += now->received;
+    if (c->flags & FV_TIMELINE_MEMBER_ALONE) {
+        k->alone += now->calls;
+        return;
+    }
+    k->operations++;
+    if (c->flags & FV_TIMELINE_MEMBER_PARTIAL) {
+        k->partial++;
+        return;
+    }
+    k->spread_ns += spread;
+    if (spread <= k->longest_ns && k->operations - k->partial > 1)
+        return;
+    k->longest_ns = spread;
+    k->longest_begin_ns = now->longest_begin_ns;
+    k->longest_end_ns = now->longest_end_ns;
+    k->longest_row = now->longest_row;
+}
+
+static void take_member(void *context, const struct fv_timeline_member *m)
+{
+    struct collecting *c = context;
+    struct fv_timeline_kind *now = &c->now;
+    const bool begins = !c->has_one || m->flags & FV_TIMELINE_MEMBER_BEGINS;
+    const uint64_t end = m->begin_ns + m->ns;
+
+    if (begins) {
+        end_operation(c);
+        *now = (struct fv_timeline_kind){ .longest_begin_ns = m->begin_ns };
+        c->region = m->region;
+        c->flags = m->flags;
+        c->has_one = true;
+    }
+    if (begins || m->begin_ns > c->last_ns) {
+        c->last_ns = m->begin_ns;
+        now->longest_row = m->row;
+    }
+    now->longest_begin_ns = m->begin_ns < now->longest_begin_ns ? m->begin_ns : now->longest_begin_ns;
+    now->longest_end_ns = end > now->longest_end_ns ? end : now->longest_end_ns;
+    if (!is_seen(c->window, m->row, m->begin_ns, m->ns))
+        return;
+    now->calls++;
+    now->ns += fv_timeline_inside(c->window, m->begin_ns, m->ns);
+    now->wait_ns += fv_timeline_inside(c->window, m->wait_begin_ns, m->wait_ns);
+    now->sent += m->sent;
+    now->received += m->received;
+}
+
+void fv_timeline_kinds(const struct fv_timeline_file *t, const struct fv_timeline_window *w,
+                       struct fv_timeline_kind *kinds)
+{
+    struct collecting c = { .window = w, .kinds = kinds };
+
+    fv_timeline_members_of(t, w->from, w->to, take_member, &c);
+    end_operation(&c);
+}
+
+/* ---- files ---- */
+
+struct filing {
+    const struct fv_timeline_window *window;
+    struct fv_timeline_io_sums *sums;
+};
+
+static void move(struct fv_timeline_io_sum *s, const struct fv_timeline_io_operation *o)
+{
+    const bool is_read = o->kind == FV_TIMELINE_IO_READ;
+
+    *(is_read ? &s->reads : &s->writes) += 1;
+    if (o->bytes == UINT64_MAX) {
+        s->unknown++;
+        return;
+    }
+    *(is_read ? &s->read : &s->written) += o->bytes;
+    s->moving_ns += o->ns;
+}
+
+static void take_io(void *context, const struct fv_timeline_io_operation *o)
+{
+    const struct filing *f = context;
+    struct fv_timeline_io_sums *all = f->sums;
+
+    if (!is_seen(f->window, o->row, o->begin_ns, o->ns))
+        return;
+    struct fv_timeline_io_sum *s =
+        FV_INTERNED(all->index, all->items, all->count, all->room, (uint32_t[]){ o->file, o->interface });
+
+    s->ns += fv_timeline_inside(f->window, o->begin_ns, o->ns);
+    if (o->ns > s->longest_ns || !(s->opens + s->reads + s->writes + s->others)) {
+        s->longest_ns = o->ns;
+        s->longest_begin_ns = o->begin_ns;
+        s->longest_row = o->row;
+    }
+    if (o->kind == FV_TIMELINE_IO_OPEN)
+        s->opens++;
+    else if (o->kind == FV_TIMELINE_IO_OTHER)
+        s->others++;
+    else
+        move(s, o);
+}
+
+void fv_timeline_io_make(const struct fv_timeline_file *t, const struct fv_timeline_window *w,
+                         struct fv_timeline_io_sums *sums)
+{
+    struct filing filing = { w, sums };
+
+    *sums = (struct fv_timeline_io_sums){ 0 };
+    fv_timeline_io_of(t, w->from, w->to, take_io, &filing);
+}
+
+void fv_timeline_io_release(struct fv_timeline_io_sums *sums)
+{
+    free(sums->items);
+    fv_index_release(&sums->index);
+    *sums = (struct fv_timeline_io_sums){ 0 };
+}
