@@ -129,7 +129,11 @@ function addAllCommands(view, panels) {
   [ROW_COMMANDS, OVERLAY_COMMANDS, SERIES_COMMANDS, COLOUR_COMMANDS].forEach(addCommands);
   addCommands(PANEL_COMMANDS);
   panels.forEach(({ name, title }, i) =>
-    commands.push({ keys: [String(i + 1)], words: "panel: " + title, does: () => view.bench.show(name, true) }),
+    commands.push({
+      keys: i < 9 ? [String(i + 1)] : [],
+      words: "panel: " + title,
+      does: () => view.bench.show(name, true),
+    }),
   );
   for (const [words, does] of PLAIN_COMMANDS) commands.push({ keys: [], words, does });
 }
@@ -184,6 +188,7 @@ async function showView() {
     new FlamePanel(view),
     new Messages(view),
     new Waiting(view),
+    ...(about.collectives ? [new Collectives(view)] : []),
     view.find,
     view.details,
     new Bookmarks(view),

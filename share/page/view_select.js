@@ -105,6 +105,18 @@ const rowCell = (view, row) =>
         rowName(view.about.rows[row]),
       );
 
+/* The column of a row; of none null. */
+const rowColumn = (view, key, title, doc) => ({
+  key,
+  title,
+  doc,
+  isText: true,
+  wide: 7,
+  value: of => of[key],
+  words: row => rowName(view.about.rows[row]),
+  cell: of => rowCell(view, of[key]),
+});
+
 /* What the server's file has no room for (fvmpi view --index-max). */
 const leftOutCalls = ({ left_out: { calls, least_ns: least } }) =>
   calls ? plural(calls, "call") + " shorter than " + seconds(least / 1e9) + " left out of the index" : "";

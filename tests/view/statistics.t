@@ -12,6 +12,7 @@ sys.path.append(HERE + '/../harness')
 import harness
 import otf2_print
 from report import check, equal
+from served import seen_in_browser
 from viewed import Server, counted, events_of, foreign, windows
 
 SUMS = 'region count inclusive exclusive longest wait sampled shortest whole least most least_row most_row'.split()
@@ -379,6 +380,8 @@ def archive(tap, name, anchor):
         waiting(tap, name, server, about, span)
     if about['messages']:
         messages(tap, name, server, anchor, span, len(about['rows']))
+    if name == 'scorep-late':
+        seen_in_browser(tap, name, 'view_statistics.mjs', server.address, name)
     equal('stopped', server.stop().rc, 0)
 
 
