@@ -189,6 +189,7 @@ async function showView() {
     new Messages(view),
     new Waiting(view),
     ...(about.collectives ? [new Collectives(view)] : []),
+    ...(about.io ? [new Files(view)] : []),
     view.find,
     view.details,
     new Bookmarks(view),

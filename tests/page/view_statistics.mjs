@@ -5,7 +5,7 @@ import path from "node:path";
 import { TIMEOUT, accessible, launch, look, opened, same, settled } from "./browser.mjs";
 
 const [folder, address, name] = process.argv.slice(2);
-const PANELS = { collectives: "#kinds tbody tr" };
+const PANELS = { collectives: "#kinds tbody tr", files: "#files tbody tr" };
 
 const show = async (page, panel) => {
   await page.click("#tab-" + panel);
@@ -60,6 +60,35 @@ async function collectives(page) {
   );
 }
 
+/* Files that are looked for, and where the longest operation on one is. */
+async function files(page) {
+  await show(page, "files");
+  await page.fill("#panel-files input[type=search]", "TEXT.1");
+  await page.click("#files th button:has-text('writes')");
+  const cells = await page.locator("#files tbody tr:first-child td").allInnerTexts(),
+    note = await page.locator("#panel-files .note").innerText(),
+    { begin, longest, row } = await page.evaluate(() => {
+      const { table } = document.getElementById("picture").view.bench.panels.get("files");
+
+      return table.inOrder[0];
+    });
+  await page.locator("#files button.longest").first().click();
+  await page.waitForSelector("#details h2", TIMEOUT);
+  await settled(page, 400);
+  const there = await page.evaluate(() => document.getElementById("picture").view.selected);
+  await page.focus("#picture");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("f");
+  await settled(page, 300);
+  await page.fill("#panel-files input[type=search]", "");
+  return (
+    same("cells", cells.slice(1, 5), ["stdio", "1", "", "3"]) ||
+    same("note", note, "1 file, 0 B read, 2.93 KiB written") ||
+    same("row", there.row, row) ||
+    (there.begin <= begin && there.begin + there.ns >= begin + longest ? null : JSON.stringify([there, begin, longest]))
+  );
+}
+
 /* Each panel in a theme. */
 async function panels(page, theme) {
   for (const panel of Object.keys(PANELS)) {
@@ -77,8 +106,17 @@ const browser = await launch();
 for (const [theme, options] of Object.entries({ light: {}, dark: { colorScheme: "dark" } })) {
   const { page, faults, close } = await opened(browser, address, options);
 
-  if (theme === "light")
-    await look("collective operations, and where their members are furthest apart", collectives(page));
+  if (theme === "light") {
+    const has = panel => page.locator("#tab-" + panel).count();
+
+    if (name === "scorep-late")
+      await look("collective operations, and where their spread is longest", collectives(page));
+    if (name === "scorep-io") await look("files", files(page));
+    await look(
+      "panels of what there is",
+      has("files").then(n => same("files", n, name === "scorep-io" ? 1 : 0)),
+    );
+  }
   await look(theme + ": panels", panels(page, theme));
   await look(theme + ": nothing goes wrong", Promise.resolve(faults.join("; ")));
   await close();
