@@ -171,11 +171,9 @@ class Find {
   /* Of "3", "3:1" or "0-3,8"; null: the field is empty, or no ranks that there are. */
   rowsOf(field) {
     const text = field.value.trim().replace(/^rank\s*/, ""),
-      [, rank, thread] = text.match(/^(\d+):(\d+)$/) || [],
-      isRank = ranksOf(text),
+      isIn = ranksOf(text),
       { rows } = this.view.about,
-      isIn = of => (rank === undefined ? isRank(of.rank) : of.rank === Number(rank) && of.thread === Number(thread)),
-      found = isRank || rank !== undefined ? rows.flatMap((of, row) => (isIn(of) ? [row] : [])) : [];
+      found = isIn ? rows.flatMap(({ rank, thread }, row) => (isIn(rank, thread) ? [row] : [])) : [];
 
     this.setValid(field, !text || found.length > 0);
     return found.length ? rangesOf(found) : null;

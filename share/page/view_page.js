@@ -190,6 +190,7 @@ async function showView() {
     new Waiting(view),
     ...(about.collectives ? [new Collectives(view)] : []),
     ...(about.io ? [new Files(view)] : []),
+    ...(about.rows.length > 1 ? [new Alike(view)] : []),
     view.find,
     view.details,
     new Bookmarks(view),

@@ -20,13 +20,17 @@ function rangesOf(numbers) {
   return parts.join(",");
 }
 
-/* "0-3,7" as a test; null: it is not such a list. */
+/* "0-3,7:1", of which 1 is a thread, as a test; null: it is not such a list. */
 function ranksOf(text) {
   const parts = text.split(/[\s,]+/).filter(Boolean),
-    ranges = parts.map(part => part.match(/^(\d+)(?:-(\d+))?$/));
+    ranges = parts.map(part => part.match(/^(\d+)(?:-(\d+))?(?::(\d+))?$/));
 
   if (!parts.length || ranges.includes(null)) return null;
-  return rank => ranges.some(([, first, last]) => rank >= Number(first) && rank <= Number(last || first));
+  return (rank, thread) =>
+    ranges.some(
+      ([, first, last, of]) =>
+        rank >= Number(first) && rank <= Number(last || first) && (of === undefined || thread === Number(of)),
+    );
 }
 
 class Rows {
@@ -57,7 +61,7 @@ class Rows {
   sorted() {
     const { rows } = this.about,
       wanted = ranksOf(this.ranks) || (() => true),
-      numbers = rows.map((row, i) => i).filter(i => wanted(rows[i].rank)),
+      numbers = rows.map((row, i) => i).filter(i => wanted(rows[i].rank, rows[i].thread)),
       key = {
         rank: () => 0,
         host: (a, b) => (rows[a].host < rows[b].host ? -1 : Number(rows[a].host > rows[b].host)),

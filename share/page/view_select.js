@@ -128,7 +128,7 @@ const limitedWords = about =>
     about.left_out.series ? count(about.left_out.series) + " series of values left out of the index" : "",
   ].filter(Boolean);
 const LIMITED = {
-  ofCalls: ["functions", "tree", "flame", "waiting", "find", "compare"],
+  ofCalls: ["functions", "tree", "flame", "waiting", "find", "compare", "alike"],
   words: about => {
     const words = leftOutCalls(about);
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { TIMEOUT, accessible, launch, look, opened, same, settled } from "./browser.mjs";
 
 const [folder, address, name] = process.argv.slice(2);
-const PANELS = { collectives: "#kinds tbody tr", files: "#files tbody tr" };
+const PANELS = { collectives: "#kinds tbody tr", files: "#files tbody tr", alike: "#groups tbody tr" };
 
 const show = async (page, panel) => {
   await page.click("#tab-" + panel);
@@ -89,6 +89,129 @@ async function files(page) {
   );
 }
 
+/* Parts of the time by function, of each row, and how much two of them differ. */
+async function profilesOf(page) {
+  const { rows, ns } = await page.evaluate(async () => {
+      const { view } = document.getElementById("picture"),
+        { from, to } = windowOf(view),
+        { rows: told } = await view.trace.json("profiles", { from, to });
+
+      return { rows: told, ns: to - from };
+    }),
+    parts = rows.map(([, ...told]) => {
+      const of = new Map([["rest", told.at(-1) / ns]]);
+
+      for (let i = 0; i + 1 < told.length; i += 2) of.set(told[i], told[i + 1] / ns);
+      return of.set("none", 1 - [...of.values()].reduce((sum, part) => sum + part, 0));
+    });
+
+  return (i, k) =>
+    [...new Set([...parts[i].keys(), ...parts[k].keys()])].reduce(
+      (sum, key) => sum + Math.abs((parts[i].get(key) || 0) - (parts[k].get(key) || 0)),
+      0,
+    ) / 2;
+}
+const shown = page =>
+  page.evaluate(() => {
+    const { view } = document.getElementById("picture"),
+      { inOrder } = view.bench.panels.get("alike").table;
+
+    return inOrder.map(({ rows, differs, height, text, words }) => ({ rows, differs, height, text, words }));
+  });
+
+/* No two rows of a group differ by more than the limit, and no two groups could be one. */
+function isGrouping(groups, far, limit) {
+  const most = (a, b) => Math.max(...a.rows.flatMap(i => b.rows.map(k => far(i, k)))),
+    wrong = [];
+
+  for (const [i, group] of groups.entries()) {
+    if (Math.abs(most(group, group) - group.height) > 1e-5) wrong.push(`height ${group.height} of ${group.text}`);
+    if (group.height > limit) wrong.push(group.text + " is too wide");
+    if (i && groups[i - 1].differs < group.differs) wrong.push("order: " + group.text);
+    for (const other of groups.slice(0, i))
+      if (most(group, other) < limit - 1e-5) wrong.push(group.text + " and " + other.text + " are one");
+  }
+  return wrong.join(", ");
+}
+async function alike(page) {
+  const asked = [];
+
+  page.on("request", request => request.url().includes("/profiles?") && asked.push(request.url()));
+  await show(page, "alike");
+  const steps = asked.length,
+    rows = await page.evaluate(() => document.getElementById("picture").view.about.rows.length),
+    wrong = [];
+  for (const limit of ["20", "5", "2"]) {
+    await page.selectOption("#panel-alike select >> nth=0", limit);
+    await settled(page, 200);
+    const groups = await shown(page),
+      all = groups.flatMap(group => group.rows).sort((a, b) => a - b);
+
+    wrong.push(isGrouping(groups, await profilesOf(page), Number(limit) / 100));
+    wrong.push(
+      same(
+        "rows",
+        all,
+        Array.from({ length: rows }, (_, i) => i),
+      ),
+    );
+  }
+  const [first, ...others] = await shown(page);
+  await page.locator("#groups button.pick").first().click();
+  await settled(page, 400);
+  const alone = await page.evaluate(() => document.getElementById("picture").view.rows.numbers),
+    stay = (await shown(page)).length;
+  await page.locator("#groups button.pick").first().click();
+  await settled(page, 400);
+  const again = await page.evaluate(() => document.getElementById("picture").view.rows.numbers.length);
+  await page.selectOption("#panel-alike select >> nth=1", "class");
+  await settled(page, 300);
+  const note = await page.locator("#panel-alike .note").last().innerText();
+  await page.selectOption("#panel-alike select >> nth=1", "function");
+  await page.selectOption("#panel-alike select >> nth=0", "10");
+  await settled(page, 200);
+  return (
+    wrong.filter(Boolean).join("; ") ||
+    same("alone", alone, first.rows) ||
+    same("groups stay", stay, others.length + 1) ||
+    same("all again", again, rows) ||
+    (name === "large" && steps < 4 ? `one answer has it all: ${steps}` : null) ||
+    (others.length && !/^(more|less) .* \(\d+ %, not \d+ %\)/.test(first.words) ? first.words : null) ||
+    (/rows (in \d+ groups?|spend this time alike)/.test(note) ? null : note)
+  );
+}
+
+/* Vectors whose groups are known, also of so many that they are grouped in two steps. */
+const known = page =>
+  page.evaluate(async () => {
+    const wide = 4,
+      count = 900,
+      kinds = [
+        [0.7, 0.2, 0.1, 0],
+        [0.1, 0.2, 0.7, 0],
+        [0.4, 0.1, 0.1, 0.4],
+      ],
+      kindOf = i => (i % 300 === 7 ? 2 : i % 10 === 3 ? 1 : 0),
+      parts = new Float32Array(count * wide);
+
+    for (let i = 0; i < count; i++) {
+      const bit = ((i * 7919) % 100) / 5000;
+
+      kinds[kindOf(i)].forEach((part, k) => (parts[i * wide + k] = part + (k === 0 ? -bit : k === 1 ? bit : 0)));
+    }
+    const wrong = [];
+    for (const linked of [2000, 100]) {
+      const { groups, isEstimate } = await alikeRows(parts, wide, count, 0.1, linked),
+        sizes = groups.map(({ rows }) => rows.length).sort((a, b) => a - b),
+        isMixed = groups.some(({ rows }) => new Set(rows.map(kindOf)).size > 1);
+
+      if (sizes.join() !== "3,90,807" || isMixed || isEstimate) wrong.push(linked + ": " + sizes);
+    }
+    const few = await alikeRows(parts, wide, count, 0.0001, 20);
+    if (!few.isEstimate || few.groups.reduce((sum, { rows }) => sum + rows.length, 0) !== count) wrong.push("estimate");
+    return wrong.join("; ");
+  });
+
 /* Each panel in a theme. */
 async function panels(page, theme) {
   for (const panel of Object.keys(PANELS)) {
@@ -112,6 +235,8 @@ for (const [theme, options] of Object.entries({ light: {}, dark: { colorScheme: 
     if (name === "scorep-late")
       await look("collective operations, and where their spread is longest", collectives(page));
     if (name === "scorep-io") await look("files", files(page));
+    else await look("rows that spend their time alike", alike(page));
+    if (name === "scorep-late") await look("groups that are known", known(page));
     await look(
       "panels of what there is",
       has("files").then(n => same("files", n, name === "scorep-io" ? 1 : 0)),

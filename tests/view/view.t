@@ -305,6 +305,7 @@ def large(tap):
                 check(most >= wanted or not few['messages'], 'of {}, {}', wanted, most)
     seen_in_browser(tap, 'many messages', 'view_crowd.mjs', server.address)
     seen_in_browser(tap, 'large trace', 'view_frames.mjs', server.address)
+    seen_in_browser(tap, 'large trace', 'view_statistics.mjs', server.address, 'large')
     server.stop()
 
 
