@@ -86,7 +86,12 @@ class Alike {
         cell: group => this.rowsCell(group),
       },
       { key: "rows", title: "rows", wide: 4.5, value: group => group.rows.length, words: count },
-      part("differs", "differs", "the part of the time that it spends otherwise than the largest group", 5.5),
+      part(
+        "differs",
+        "differs",
+        "the part of the time that it spends otherwise than the largest group; of single rows, than the mean",
+        5.5,
+      ),
       part("height", "within", "the most that two of its rows differ by", 5.5),
       {
         key: "top",
@@ -210,7 +215,10 @@ class Alike {
     });
     const { groups, isEstimate } = await alikeRows(parts, wide, rows.length, Number(this.limit) / 100);
     this.isEstimate = isEstimate;
-    this.show(groups.map(({ rows: members, height }) => ({ ...this.meanOf(parts, members), height })));
+    this.show(
+      groups.map(({ rows: members, height }) => ({ ...this.meanOf(parts, members), height })),
+      this.meanOf(parts, [...rows.keys()]),
+    );
   }
   meanOf(parts, rows) {
     const wide = this.features.length,
@@ -252,16 +260,14 @@ class Alike {
       })
       .join(", ");
   }
-  show(groups) {
-    const usual = groups.reduce(
-        (most, group) =>
-          !most ||
-          group.rows.length > most.rows.length ||
-          (group.rows.length === most.rows.length && group.rows[0] < most.rows[0])
-            ? group
-            : most,
-        null,
-      ),
+  /* What others are held against: the largest group; where each is one row, the mean of all. */
+  usualOf(groups, all) {
+    const [largest] = [...groups].sort((a, b) => b.rows.length - a.rows.length || a.rows[0] - b.rows[0]);
+
+    return groups.length === 1 || largest.rows.length > 1 ? largest : all;
+  }
+  show(groups, whole) {
+    const usual = this.usualOf(groups, whole),
       all = this.view.about.rows.length;
 
     for (const group of groups) {

@@ -108,14 +108,7 @@ class Find {
           ),
       },
       time("ns", "duration", "whole call", { csvTitle: "duration_ns" }),
-      {
-        key: "row",
-        title: "row",
-        isText: true,
-        wide: 7,
-        value: call => call.row,
-        words: row => rowName(view.about.rows[row]),
-      },
+      { ...rowColumn(view, "row", "row"), cell: null },
       {
         key: "region",
         title: "function",
@@ -124,16 +117,7 @@ class Find {
         value: call => view.about.regions[call.region].name,
       },
       time("wait", "waiting", "from the analysis of waiting", { value: call => call.wait || null }),
-      {
-        key: "cause",
-        title: "for",
-        doc: "the row that was late",
-        isText: true,
-        wide: 7,
-        value: call => call.cause,
-        words: row => rowName(view.about.rows[row]),
-        cell: call => rowCell(view, call.cause),
-      },
+      rowColumn(view, "cause", "for", "the row that was late"),
     ];
   }
 

@@ -44,7 +44,7 @@ class Messages {
         make(
           "div",
           { class: "scrolling third", tabindex: "0", role: "region", "aria-label": "sizes" },
-          make("figure", null, make("figcaption", null, "by size"), this.bars),
+          make("figure", null, make("figcaption", null, "by size ", this.sizesTable.csvButton()), this.bars),
           this.sizesTable.element,
         ),
         this.table.element,
@@ -60,6 +60,7 @@ class Messages {
       wide: 5,
       value: cell => cell[key],
       words: i => this.label(i),
+      csv: cell => this.label(cell[key]),
       cell: cell => (this.traffic.merge > 1 ? this.label(cell[key]) : rowCell(this.view, cell[key])),
     });
 
@@ -80,6 +81,7 @@ class Messages {
         wide: 9,
         value: size => size.power,
         words: power => sizeWords(power),
+        csv: size => sizeWords(size.power),
       },
       whole("count", "messages"),
       { key: "bytes", title: "bytes", wide: 5, value: size => size.bytes, words: bytes },

@@ -115,6 +115,7 @@ const rowColumn = (view, key, title, doc) => ({
   value: of => of[key],
   words: row => rowName(view.about.rows[row]),
   cell: of => rowCell(view, of[key]),
+  csv: of => (of[key] === null ? null : rowName(view.about.rows[of[key]])),
 });
 
 /* What the server's file has no room for (fvmpi view --index-max). */

@@ -111,15 +111,7 @@ class Functions {
           time("least", "least", "time itself of the row that has least"),
           time("mean", "mean", "time itself, mean over rows", { value: row => row.exclusive / this.rowCount }),
           time("most", "most", "time itself of the row that has most"),
-          {
-            key: "mostRow",
-            title: "most in",
-            doc: "the row that has most",
-            wide: 6,
-            isText: true,
-            value: row => row.mostRow,
-            cell: row => rowCell(view, row.mostRow),
-          },
+          rowColumn(view, "mostRow", "most in", "the row that has most"),
           {
             key: "imbalance",
             title: "most / mean",
@@ -166,14 +158,7 @@ class Functions {
     const { view } = this;
 
     return [
-      {
-        key: "row",
-        title: "row",
-        isText: true,
-        wide: 7,
-        value: row => row.region,
-        cell: row => rowCell(view, row.region),
-      },
+      rowColumn(view, "region", "row") /* the server's sums of a row have it there */,
       time("exclusive", "time itself", "exclusive", {
         wide: 9,
         cell: (row, words) => bar(words, this.most ? row.exclusive / this.most : 0),
@@ -271,16 +256,7 @@ class Waiting {
     const { view } = this,
       columns = {
         region: regionColumn(view, "function that waited", 18),
-        cause: {
-          key: "cause",
-          title: "for",
-          doc: "the row that was late",
-          isText: true,
-          wide: 7,
-          value: row => row.cause,
-          words: row => rowName(view.about.rows[row]),
-          cell: row => rowCell(view, row.cause),
-        },
+        cause: rowColumn(view, "cause", "for", "the row that was late"),
       };
 
     return [

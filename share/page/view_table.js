@@ -2,13 +2,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A table of any number of rows, of which only those exist that are seen. Columns: { key, title, doc, wide (em),
  * isText, value(row), words(value, row), cell(row, words): what stands in the cell; null: the words; order(row): what
- * it is sorted by, if not the value }. */
+ * it is sorted by, csv(row): what is saved, if not the value }. arrange(rows, compare): in another order than that of
+ * all rows. */
 
 const LONG_ROW = 22; /* pixels, as in page.css */
 
 class LongTable {
-  constructor(id, told, columns, { sorted = null, choose = null, isChosen = () => false } = {}) {
+  constructor(id, told, columns, { sorted = null, choose = null, isChosen = () => false, arrange = null } = {}) {
     Object.assign(this, { id, told, columns, choose, isChosen });
+    this.arrange = arrange || ((rows, compare) => rows.sort(compare));
     this.sorted = sorted;
     this.down = true;
     this.rows = this.inOrder = [];
@@ -48,7 +50,7 @@ class LongTable {
       value = row => (column.order || column.value)(row);
 
     this.inOrder = column
-      ? [...this.rows].sort((a, b) => {
+      ? this.arrange([...this.rows], (a, b) => {
           const x = value(a),
             y = value(b);
 
@@ -71,14 +73,12 @@ class LongTable {
 
         return make(
           "th",
-          { scope: "col", "aria-sort": column.isFixed ? null : way, class: column.isText ? "left" : null },
-          column.isFixed
-            ? make("span", { title: column.doc || column.title }, column.title)
-            : make(
-                "button",
-                { type: "button", title: column.doc || column.title, onclick: () => this.sortBy(column) },
-                column.title + (way === "none" ? "" : this.down ? " \u25be" : " \u25b4"),
-              ),
+          { scope: "col", "aria-sort": way, class: column.isText ? "left" : null },
+          make(
+            "button",
+            { type: "button", title: column.doc || column.title, onclick: () => this.sortBy(column) },
+            column.title + (way === "none" ? "" : this.down ? " \u25be" : " \u25b4"),
+          ),
         );
       }),
     );
@@ -148,7 +148,7 @@ class LongTable {
         this.columns.map(column => quoted(column.csvTitle || column.title)).join(","),
         ...this.inOrder.map(row =>
           this.columns
-            .map(column => column.value(row))
+            .map(column => (column.csv || column.value)(row))
             .map(value => quoted(value === undefined ? null : value))
             .join(","),
         ),
@@ -158,7 +158,11 @@ class LongTable {
   csvButton() {
     return make(
       "button",
-      { type: "button", title: "save this table", onclick: () => download(this.id + ".csv", this.csv(), "text/csv") },
+      {
+        type: "button",
+        title: "save this table: " + this.told,
+        onclick: () => download(this.id + ".csv", this.csv(), "text/csv"),
+      },
       "CSV",
     );
   }

@@ -50,6 +50,22 @@ async function loadTree(view, window) {
 
 const leftOutWords = n => (n ? "; left out: " + plural(n, "call path") + " with the least time" : "");
 
+const pathNames = node => (node.parent ? [...pathNames(node.parent), node.name] : [node.name]);
+
+/* Of nodes those below the same one in order, each with its own below it. */
+function branchesInOrder(nodes, compare) {
+  const below = new Map(),
+    found = [],
+    add = node => {
+      found.push(node);
+      (below.get(node) || []).sort(compare).forEach(add);
+    };
+
+  for (const node of nodes) below.set(node.parent, [...(below.get(node.parent) || []), node]);
+  (below.get(null) || []).sort(compare).forEach(add);
+  return found;
+}
+
 class CallTree {
   constructor(view) {
     Object.assign(this, panelOf(this, view, "tree", "Call tree", "bottom"));
@@ -57,6 +73,8 @@ class CallTree {
     this.open = new Set(); /* paths */
     this.table = new LongTable("calltree", "call paths in view", this.columns(), {
       isChosen: node => node.region === selection.region,
+      sorted: "time",
+      arrange: (nodes, compare) => branchesInOrder(nodes, compare),
     });
     this.element.append(
       make(
@@ -78,18 +96,19 @@ class CallTree {
 
   columns() {
     const { view } = this,
-      about = node => (node.sampled ? "~" : ""),
-      fixed = column => ({ ...column, isFixed: true });
+      about = node => (node.sampled ? "~" : "");
 
     return [
       {
         key: "path",
         title: "call path",
         isText: true,
-        value: node => "  ".repeat(node.depth) + node.name,
+        doc: "each branch is sorted",
+        value: node => node.name,
+        csv: node => pathNames(node).join(" > "),
         cell: node => this.nameCell(node),
       },
-      { ...time("time", "with callees", "inclusive"), words: s => seconds(s), csvTitle: "inclusive_s" },
+      { ...time("time", "with callees", "inclusive"), wide: 8, words: s => seconds(s), csvTitle: "inclusive_s" },
       {
         key: "share",
         title: "of all",
@@ -105,7 +124,7 @@ class CallTree {
       },
       { ...whole("count", "calls"), value: node => node.count || null },
       { ...time("wait", "waiting"), value: node => node.wait || null, words: s => seconds(s), csvTitle: "waiting_s" },
-    ].map(fixed);
+    ];
   }
   nameCell(node) {
     const indent = make("span", { class: "indent" }),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Looks at panels of fvmpi view that sum up what is in view: view_statistics.mjs FOLDER ADDRESS NAME. Each line of
  * stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
+import fs from "node:fs";
 import path from "node:path";
 import { TIMEOUT, accessible, launch, look, opened, same, settled } from "./browser.mjs";
 
@@ -212,6 +213,85 @@ const known = page =>
     return wrong.join("; ");
   });
 
+/* What is wrong with the order of a table that is sorted by a column: of rows in a tree, those with one parent. */
+const disorder = (page, panel, id, column) =>
+  page.evaluate(
+    ([name, table, i]) => {
+      const { view } = document.getElementById("picture"),
+        of = Object.values(view.bench.panels.get(name)).find(part => part instanceof LongTable && part.id === table),
+        { order, value, key } = of.columns[i],
+        way = document.querySelectorAll(`#${table} th`)[i].getAttribute("aria-sort"),
+        last = new Map();
+
+      if (of.sorted !== key || !["ascending", "descending"].includes(way)) return `${table}: not by ${key}: ${way}`;
+      for (const row of of.inOrder) {
+        const now = (order || value)(row),
+          before = last.get(row.parent);
+
+        if (
+          last.has(row.parent) &&
+          now !== null &&
+          (before === null || (way === "ascending" ? now < before : now > before))
+        )
+          return `${table} by ${key}: ${before}, then ${now}`;
+        last.set(row.parent, now);
+      }
+      return null;
+    },
+    [panel, id, column],
+  );
+
+/* Every table of every panel: sorted by each column, both ways, and saved; rows have their names there. */
+async function tables(page) {
+  const all = await page.evaluate(() => {
+    const { view } = document.getElementById("picture");
+
+    selection.choose(view.about.regions.find(region => region.name === "MPI_Recv").number);
+    return [...view.bench.panels.values()]
+      .map(panel => [panel.name, Object.values(panel).filter(part => part instanceof LongTable)])
+      .filter(([, parts]) => parts.length)
+      .map(([panel, parts]) => [panel, parts.map(({ id, columns }) => [id, columns.map(({ title }) => title)])]);
+  });
+  const wrong = [];
+
+  for (const [panel, parts] of all) {
+    await page.click("#tab-" + panel);
+    await settled(page, 300);
+    wrong.push(
+      same(panel + ": CSV", await page.locator(`#panel-${panel} button:text-is('CSV')`).count(), parts.length),
+    );
+    for (const [i, [id, titles]] of parts.entries()) {
+      await page.waitForSelector(`#${id} tbody tr`, TIMEOUT);
+      for (const column of titles.keys())
+        for (let way = 0; way < 2; way++) {
+          const head = page.locator(`#${id} th`).nth(column).locator("button");
+
+          if (await head.count()) await head.click();
+          wrong.push(await disorder(page, panel, id, column));
+        }
+      const button = page.locator(`#panel-${panel} button:text-is('CSV')`).nth(i);
+      if (!(await button.count())) continue;
+      const [download] = await Promise.all([page.waitForEvent("download", TIMEOUT), button.click()]),
+        lines = fs
+          .readFileSync(await download.path(), "utf8")
+          .trim()
+          .split("\n"),
+        rows = await page.evaluate(of => document.getElementById(of).getAttribute("aria-rowcount"), id);
+      wrong.push(same(id + ": file", download.suggestedFilename(), id + ".csv"));
+      wrong.push(same(id + ": lines", lines.length, Number(rows)));
+      wrong.push(same(id + ": columns", lines[0].split(",").length, titles.length));
+      for (const [k, title] of titles.entries())
+        if (["row", "for", "most in", "last to arrive"].includes(title)) {
+          const names = lines.slice(1).map(line => line.split(",")[k]);
+
+          wrong.push(same(`${id}: ${title}`, names.filter(text => text && !/^rank \d+/.test(text)).slice(0, 3), []));
+        }
+    }
+  }
+  await page.evaluate(() => selection.choose(null));
+  return wrong.filter(Boolean).join("; ");
+}
+
 /* Each panel in a theme. */
 async function panels(page, theme) {
   for (const panel of Object.keys(PANELS)) {
@@ -237,6 +317,7 @@ for (const [theme, options] of Object.entries({ light: {}, dark: { colorScheme: 
     if (name === "scorep-io") await look("files", files(page));
     else await look("rows that spend their time alike", alike(page));
     if (name === "scorep-late") await look("groups that are known", known(page));
+    if (name === "scorep-late") await look("tables are sorted by any column, and saved", tables(page));
     await look(
       "panels of what there is",
       has("files").then(n => same("files", n, name === "scorep-io" ? 1 : 0)),
