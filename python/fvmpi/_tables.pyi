@@ -2614,7 +2614,7 @@ class Tables:
         rank. Empty: no such topology."""
     @property
     def efficiency(self) -> Table[EfficiencyRow]:
-        """The efficiency metrics of the POP project."""
+        """The efficiency metrics of the POP project. Null with --rank of one rank, and with --thread."""
     @property
     def hybrid_efficiency(self) -> Table[HybridEfficiencyRow]:
         """Efficiency metrics of the POP project for MPI and OpenMP together, as in TALP; formulas in

@@ -60,11 +60,11 @@ class Collectives {
       time("wait", "waiting", "in these calls, from the analysis of waiting", { value: kind => kind.wait || null }),
       known("mean", "mean spread", "from the first member's arrival to the last one's, mean of the operations", {
         csvTitle: "spread_mean_ns",
-        wide: 7.5,
+        wide: 9,
       }),
       known("longest", "longest spread", "of the operation whose members arrived furthest apart", {
         csvTitle: "spread_longest_ns",
-        wide: 8.5,
+        wide: 10,
         cell: (kind, words) => words && this.longestCell(kind, words),
       }),
       rowColumn(view, "late", "last to arrive", "the row that arrived last in that operation"),

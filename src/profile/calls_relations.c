@@ -687,7 +687,7 @@ static const struct fv_relation efficiency_relation = {
     .name = "efficiency",
     .key = "efficiency",
     .title = "Efficiency",
-    .doc = "The efficiency metrics of the POP project.",
+    .doc = "The efficiency metrics of the POP project. Null with --rank of one rank, and with --thread.",
     .shape = FV_ONE,
     FV_COLUMNS(efficiency_columns),
     .base = the_efficiency,

@@ -312,7 +312,8 @@ static void measure(struct fv_model *m)
     e->wait_kind = fv_wait_kind_of_all(kinds);
     e->own_wait_kind = fv_wait_kind_of_all(own_kinds);
     set_efficiencies(e, &sums);
-    if (m->calls_left_out || m->shown_threads)
+    const bool is_alone = m->shown_ranks && m->rank_count == 1; /* with whom would it be balanced? */
+    if (m->calls_left_out || m->shown_threads || is_alone)
         e->parallel = e->load_balance = e->communication = e->serialization = e->transfer = NAN;
 }
 

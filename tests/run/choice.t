@@ -75,6 +75,7 @@ def one_rank(experiment):
         equal('complete', part['run']['complete'], row['state'] == 'finalized' and not losses(part))
         equal('choice', part['run']['choice'], {'read_ranks': None, 'shown_ranks': str(rank), 'shown_threads': None})
         equal('findings', part['findings'], [])
+        equal('balance of one', part['efficiency']['load_balance'], None)
         check('report it without --rank' in part['run']['not_judged'], '{}', part['run'])
         equal(
             'messages to others', part['matrix']['rows'], [edge for edge in whole['matrix']['rows'] if edge[0] == rank]

@@ -52,7 +52,7 @@ static void put_metrics(const struct fv_page *p, const struct fv_profile *v, con
 
 FV_TEXT_SECTION(efficiency)
 {
-    if (fv_text_serial(v->model) || v->model->shown_threads)
+    if (fv_text_serial(v->model) || (!isfinite(v->model->efficiency.parallel) && !v->model->calls_left_out))
         return;
     put_metrics(p, v, "efficiency", "01122", "POP metrics; " FV_POP_GOOD_WORDS);
     if (v->model->hybrid.known)
