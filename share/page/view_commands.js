@@ -149,6 +149,9 @@ class CommandPalette {
       ...of(rows.choice, "sort rows by ", value => rows.sortBy(value)),
       ...of(radar.choice, "colour rows by ", value => radar.choose(value)),
       ...of(charts.choice, "chart values: ", value => charts.add(value)).slice(1),
+      ...(charts.shown.length
+        ? of(charts.shown.at(-1).more, "in the last chart: ", value => charts.shown.at(-1).add(value)).slice(1)
+        : []),
     ].filter(({ words }) => fits(words));
   }
   labels(fits) {

@@ -276,6 +276,7 @@ async function startView(view) {
     view.bench.fromAddress();
     view.radar.chosen = address.get("colour") || "";
     view.radar.open();
+    view.charts.readAddress();
     view.showsMessages = address.get("messages") !== "no";
     view.crowd.isOpen = address.get("messages") === "matrix";
     selection.fromAddress();

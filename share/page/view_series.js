@@ -1,14 +1,11 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Below the timeline, on its axis of time: charts of values (sensors, counters, memory, metrics), each with an axis of
- * its own, and the call stack of one row in all its depth. */
+/* Below the timeline, on its axis of time: charts of values (view_chart.js), and the call stack of one row in all its
+ * depth. */
 
-const CHART_TALL = 84,
-  MOST_CURVES = 8 /* of one chart; more are drawn as one band */,
-  MOST_ASKED = 64 /* series at once, as the server has it */,
-  STACK_TALL = 15;
+const STACK_TALL = 15;
 
-/* Series of one name and unit are one chart. */
+/* Series of one name and unit have one axis. */
 function chartsOf(series) {
   const charts = new Map();
 
@@ -31,160 +28,22 @@ function strip(title, words, close, picture) {
   return make(
     "figure",
     { class: "strip" },
-    make("figcaption", null, title, words, make("button", { type: "button", class: "tool", onclick: close }, "close")),
+    make(
+      "figcaption",
+      null,
+      title,
+      ...words,
+      make("button", { type: "button", class: "tool", onclick: close }, "close"),
+    ),
     picture,
   );
-}
-
-class Chart {
-  constructor(view, { key, curves }) {
-    Object.assign(this, { view, key, curves, values: null, pointed: null });
-    this.canvas = make("canvas", { class: "chart-canvas", role: "img", "aria-label": key + " along time" });
-    this.told = make("span", { class: "note" });
-    this.element = strip(make("b", null, key), this.told, () => view.charts.remove(key), this.canvas);
-    this.canvas.addEventListener("pointermove", event => {
-      view.charts.point(event.offsetX - NAMES_WIDE);
-    });
-    this.canvas.addEventListener("pointerleave", () => view.charts.point(null));
-  }
-
-  async load(from, to, count) {
-    const asked = this.curves.slice(0, MOST_ASKED),
-      data = new Float64Array(
-        await (
-          await this.view.trace.ask("values", { from, to, count, series: asked.map(({ number }) => number).join(",") })
-        ).arrayBuffer(),
-      );
-
-    this.values = asked.map((curve, i) => ({ curve, data: data.subarray(3 * count * i, 3 * count * (i + 1)) }));
-    this.window = { from, to, count };
-  }
-
-  /* Of all curves in each stretch. */
-  band() {
-    const { count } = this.window,
-      out = new Float64Array(3 * count).fill(NaN);
-
-    for (let i = 0; i < count; i++) {
-      let sum = 0,
-        n = 0;
-
-      for (const { data } of this.values) {
-        const [least, most, last] = data.subarray(3 * i, 3 * i + 3);
-
-        if (isNaN(least)) continue;
-        out[3 * i] = out[3 * i] <= least ? out[3 * i] : least;
-        out[3 * i + 1] = out[3 * i + 1] >= most ? out[3 * i + 1] : most;
-        sum += last;
-        n++;
-      }
-      if (n) out[3 * i + 2] = sum / n;
-    }
-    return out;
-  }
-  scale() {
-    let most = 0,
-      least = 0;
-
-    for (const { data } of this.values || [])
-      for (const value of data) {
-        if (value > most) most = value;
-        if (value < least) least = value;
-      }
-    return { least, most: most > least ? most : least + 1 };
-  }
-
-  paint() {
-    const { view } = this,
-      { palette } = view,
-      c = context(this.canvas),
-      { picture, tall } = c,
-      { least, most } = this.scale(),
-      y = value => tall - 3 - ((value - least) / (most - least)) * (tall - 8);
-
-    picture.fillStyle = palette.ground;
-    picture.fillRect(0, 0, c.wide, tall);
-    picture.fillStyle = palette.quiet;
-    picture.textAlign = "right";
-    picture.fillText(shortly(most), NAMES_WIDE - 6, 12);
-    picture.fillText(shortly(least), NAMES_WIDE - 6, tall - 3);
-    picture.textAlign = "left";
-    picture.save();
-    picture.translate(NAMES_WIDE, 0);
-    picture.beginPath();
-    picture.rect(0, 0, view.wide, tall);
-    picture.clip();
-    paintGrid(picture, { ...gridOf(view), top: 0, tall }, palette);
-    if (this.values && this.values.length > MOST_CURVES) this.paintCurve(picture, this.band(), palette.accent, y);
-    else (this.values || []).forEach(({ data }, i) => this.paintCurve(picture, data, functionColour(i), y));
-    if (view.charts.pointed !== null) {
-      picture.fillStyle = palette.text;
-      picture.fillRect(view.charts.pointed, 0, 1, tall);
-    }
-    picture.restore();
-    this.tell();
-  }
-  /* The range in each stretch, pale, and the last value of it. */
-  paintCurve(picture, data, colour, y) {
-    const { view } = this,
-      { from, to, count } = this.window,
-      x = i => view.x(from + ((to - from) * i) / count);
-
-    picture.fillStyle = picture.strokeStyle = colour;
-    picture.globalAlpha = 0.3;
-    for (let i = 0; i < count; i++) {
-      const [least, most] = data.subarray(3 * i, 3 * i + 2);
-
-      if (!isNaN(least)) picture.fillRect(x(i), y(most), x(i + 1) - x(i) + 0.5, Math.max(y(least) - y(most), 1));
-    }
-    picture.globalAlpha = 1;
-    picture.lineWidth = 1.5;
-    picture.beginPath();
-    let isDrawn = false;
-    for (let i = 0; i < count; i++) {
-      const last = data[3 * i + 2];
-
-      if (isNaN(last)) isDrawn = false;
-      else {
-        if (isDrawn) picture.lineTo(x(i + 1), y(last));
-        else picture.moveTo(x(i), y(last));
-        isDrawn = true;
-      }
-    }
-    picture.stroke();
-  }
-  /* The values at the pointer; else what the curves are. */
-  tell() {
-    const { view } = this,
-      { pointed } = view.charts,
-      left = this.curves.length - (this.values || []).length;
-
-    if (!this.values) return;
-    if (pointed === null) {
-      this.told.textContent =
-        this.values.length > MOST_CURVES
-          ? "least, most and mean of " +
-            plural(this.values.length, "series") +
-            (left ? ", of " + this.curves.length : "")
-          : this.values.map(({ curve }) => curveName(curve, view)).join(", ");
-      return;
-    }
-    const { from, to, count } = this.window,
-      i = Math.min(Math.max(Math.floor(((view.at(pointed) - from) / (to - from)) * count), 0), count - 1),
-      worded = data => (isNaN(data[3 * i + 2]) ? "none" : shortly(data[3 * i + 2]));
-
-    this.told.textContent =
-      this.values.length > MOST_CURVES
-        ? "mean " + worded(this.band())
-        : this.values.map(({ curve, data }) => curveName(curve, view) + ": " + worded(data)).join(", ");
-  }
 }
 
 /* What eachTick() needs, of a View, whose getters are not copied. */
 const gridOf = view => ({ from: view.from, to: view.to, wide: view.wide, x: ns => view.x(ns) });
 
-/* Four digits, and a power of a thousand. */
-function shortly(value) {
+/* Some digits, and a power of a thousand. */
+function shortly(value, digits = 4) {
   const size = Math.abs(value),
     [word, of] = [
       ["G", 1e9],
@@ -192,7 +51,7 @@ function shortly(value) {
       ["k", 1e3],
     ].find(([, least]) => size >= least) || ["", 1];
 
-  return Number((value / of).toPrecision(4)) + (word && " " + word);
+  return Number((value / of).toPrecision(digits)) + (word && " " + word);
 }
 
 /* The call stack of a row, at all depths. */
@@ -207,7 +66,7 @@ class Stack {
     this.told = make("span", { class: "note" });
     this.element = strip(
       this.title,
-      this.told,
+      [this.told],
       () => this.show(null),
       make("div", { class: "scrolling" }, this.canvas),
     );
@@ -304,24 +163,38 @@ class Charts {
       make("option", { value: "" }, "add values ..."),
       ...this.all.map(({ key }) => make("option", { value: key }, key)),
     );
-    for (const key of (address.get("values") || "").split("|")) this.put(key);
+    this.readAddress();
+  }
+  readAddress() {
+    const wanted = address.get("values") || "";
+
+    if (wanted === this.place) return;
+    this.shown = [];
+    wanted.split("|").forEach(place => this.put(place));
     this.draw();
   }
-  put(key) {
-    const chart = this.all.find(of => of.key === key);
+  get place() {
+    return this.shown.map(({ place }) => place).join("|");
+  }
+  put(place) {
+    const [keys, ranks] = place.split("@"),
+      chosen = keys
+        .split("~")
+        .map(key => this.all.find(of => of.key === key))
+        .filter(Boolean);
 
-    if (chart && !this.shown.some(of => of.key === key)) this.shown.push(new Chart(this.view, chart));
+    if (chosen.length) this.shown.push(new Chart(this.view, chosen.slice(0, MOST_AXES), ranks || ""));
   }
   add(key) {
-    this.put(key);
+    if (!this.shown.some(({ place }) => place === key)) this.put(key);
     this.changed();
   }
-  remove(key) {
-    this.shown = this.shown.filter(of => of.key !== key);
+  remove(chart) {
+    this.shown = this.shown.filter(of => of !== chart);
     this.changed();
   }
   changed() {
-    address.set("values", this.shown.map(({ key }) => key).join("|") || null);
+    address.set("values", this.place || null);
     this.draw();
     this.view.changed();
   }

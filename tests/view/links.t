@@ -293,10 +293,23 @@ def in_browser(tap, mpi):
     by_any_number(tap, '{}: hybrid'.format(mpi), run.directory)
 
 
+def archive_of(archives, name):
+    return os.path.join(os.path.dirname(os.path.dirname(archives['scorep-late'])), name, 'traces.otf2')
+
+
+def charts_in_browser(tap, archives):
+    """Several values in one chart, rows in any order, messages of one function."""
+    servers = [Server(archive_of(archives, 'scorep-metrics')), Server(archives['scorep-late'])]
+    seen_in_browser(tap, 'charts and order', 'view_charts.mjs', *[server.address for server in servers])
+    for server in servers:
+        server.stop()
+
+
 def main():
     tap = harness.Tap()
     harness.patiently()
     archives = foreign(tap)
+    charts_in_browser(tap, archives)
     for name in ('scorep-coll', 'scorep-late'):
         together(tap, name, archives[name])
         by_any_number(tap, name, archives[name])

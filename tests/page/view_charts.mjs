@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Looks at charts of several values in the page of fvmpi view.
+ * view_charts.mjs FOLDER METRICS LATE: addresses of scorep-metrics and of scorep-late. Each line of stdout is what was
+ * looked at, { check, wrong }: wrong is null, or words. */
+import path from "node:path";
+import { TIMEOUT, accessible, launch, look, opened, same, settled } from "./browser.mjs";
+
+const [folder, metrics, late] = process.argv.slice(2);
+const SOON = 300; /* ms */
+const FIRST = "ru_maxrss (Bytes)",
+  SECOND = "ru_utime (s/s)";
+
+const hash = page => page.evaluate(() => decodeURIComponent(location.hash));
+const reload = async page => {
+  await page.reload();
+  await page.waitForSelector("#sums tbody tr", TIMEOUT);
+  await settled(page, SOON);
+};
+
+/* What the chart shows at the pointer, and what the server has there. */
+const atPointer = (page, part) =>
+  page.evaluate(async at => {
+    const { view } = document.getElementById("picture"),
+      x = view.wide * at,
+      found = [];
+
+    view.charts.point(x);
+    const [chart] = view.charts.shown;
+    for (const { key, values, window, pens } of chart.axes) {
+      const { from, to, count } = window,
+        i = Math.floor(((view.at(x) - from) / (to - from)) * count);
+
+      for (const [k, { curve }] of values.entries()) {
+        const answer = await view.trace.ask("values", { from, to, count, series: curve.number }),
+          data = new Float64Array(await answer.arrayBuffer());
+
+        found.push({ key, dash: pens[k].dash.join(), row: curve.row, value: shortly(data[3 * i + 2]) });
+      }
+    }
+    const told = [...chart.told.querySelectorAll(".curve")].map(of => of.textContent.replace(/\s+/g, " ").trim());
+    view.charts.point(null);
+    return { found, told, scales: chart.axes.map(({ scale }) => scale.most) };
+  }, part);
+
+/* Two names in one chart: each has its own scale and its own dashes, and the legend the values at the pointer. */
+async function several(page) {
+  await page.selectOption("select[aria-label='values that are charted below']", FIRST);
+  await settled(page, SOON);
+  await page.selectOption("select[aria-label='values that are added to this chart']", SECOND);
+  await settled(page, SOON);
+  const { found, told, scales } = await atPointer(page, 0.7),
+    wanted = found.map(({ row, value }) => `rank ${row}: ${value}`),
+    dashes = key => new Set(found.filter(of => of.key === key).map(({ dash }) => dash));
+  const kept = await hash(page);
+  await reload(page);
+  const again = await atPointer(page, 0.7);
+
+  return (
+    same("told", told, wanted) ||
+    same("curves", found.length, 4) ||
+    (scales[0] > 1000 * scales[1] ? null : "scales: " + scales) ||
+    same("dashes", [...dashes(FIRST), ...dashes(SECOND)].length, new Set([...dashes(FIRST), ...dashes(SECOND)]).size) ||
+    (kept.includes(`values=${FIRST}~${SECOND}`) ? null : kept) ||
+    same("opened again", again.told, told)
+  );
+}
+
+async function ofRanks(page) {
+  const filter = "input[aria-label='ranks of this chart']",
+    set = async text => {
+      await page.fill(filter, text);
+      await page.keyboard.press("Tab");
+      await settled(page, SOON);
+      return (await atPointer(page, 0.5)).found.map(({ row }) => row);
+    },
+    one = await set("1"),
+    kept = await hash(page);
+  await reload(page);
+  const again = (await atPointer(page, 0.5)).found.map(({ row }) => row);
+  await set("nonsense");
+  const invalid = await page.getAttribute(filter, "aria-invalid"),
+    all = await set("");
+
+  return (
+    same(
+      "rows",
+      [one, again, all],
+      [
+        [1, 1],
+        [1, 1],
+        [0, 1, 0, 1],
+      ],
+    ) ||
+    (kept.includes(`${SECOND}@1`) ? null : kept) ||
+    same("nonsense", invalid, "true")
+  );
+}
+
+/* A name is taken out again; another chart is below the first one. */
+async function apart(page) {
+  await page.selectOption("select[aria-label='values that are added to this chart']", "-" + FIRST);
+  await settled(page, SOON);
+  await page.selectOption("select[aria-label='values that are charted below']", FIRST);
+  await settled(page, SOON);
+  const charts = await page.evaluate(() =>
+    document.getElementById("picture").view.charts.shown.map(({ place }) => place),
+  );
+  await page.locator(".strip:has(.chart-canvas) button:text-is('close')").first().click();
+  await settled(page, SOON);
+  const left = await page.locator(".chart-canvas").count();
+
+  return same("charts", [charts, left], [[SECOND, FIRST], 1]);
+}
+
+async function main() {
+  const browser = await launch();
+  const { page, faults, close } = await opened(browser, metrics);
+
+  await look("several values in one chart", several(page));
+  await look("a chart of some ranks", ofRanks(page));
+  await look("accessible with charts", accessible(page));
+  await page.screenshot({ path: path.join(folder, "view-charts.png") });
+  await look("values that are taken out", apart(page));
+  await look("charts: nothing goes wrong", Promise.resolve(faults.join("; ")));
+  await close();
+  await browser.close();
+}
+
+await main();
