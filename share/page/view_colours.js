@@ -113,6 +113,7 @@ class ColourDialog {
     colourRules.keep();
     this.view.all.forEach(view => (view.palette = new Palette(view.about)));
     showLegend(this.view);
+    this.view.rows.order.show(this.view.rows.sort);
     this.view.bench.age();
     this.view.all.forEach(view => view.draw());
   }

@@ -146,7 +146,7 @@ class CommandPalette {
       { radar, rows, charts } = view;
 
     return [
-      ...of(rows.choice, "sort rows by ", value => rows.sortBy(value)),
+      ...of(rows.order.choice, "sort rows by ", value => rows.sortBy(value)),
       ...of(radar.choice, "colour rows by ", value => radar.choose(value)),
       ...of(charts.choice, "chart values: ", value => charts.add(value)).slice(1),
       ...(charts.shown.length
@@ -167,22 +167,25 @@ class CommandPalette {
       }));
   }
   names(fits) {
-    const { view } = this;
+    const { view } = this,
+      known = new Set(this.choices(() => true).map(({ words }) => words)),
+      all = view.about.regions.filter(({ ns }) => ns).sort((a, b) => b.ns - a.ns);
 
-    return view.about.regions
-      .filter(({ name, ns }) => ns && fits(name))
-      .sort((a, b) => b.ns - a.ns)
-      .slice(0, FOUND_COMMANDS)
-      .flatMap(({ name, number }) => [
-        {
-          keys: [],
-          words: "find calls of " + name,
-          does: () => {
-            selection.choose(number);
-            view.bench.show("find", true);
-          },
+    return [
+      ...all.map(({ name, number }) => ({
+        keys: [],
+        words: "find calls of " + name,
+        does: () => {
+          selection.choose(number);
+          view.bench.show("find", true);
         },
-      ]);
+      })),
+      ...all.map(({ name }) => ({
+        keys: [],
+        words: "sort rows by time of " + name,
+        does: () => view.rows.sortBy("function:" + name),
+      })),
+    ].filter(({ words }) => !known.has(words) && fits(words));
   }
 
   draw() {

@@ -260,7 +260,7 @@ async function startView(view) {
   for (const of of view.all) await loadWhole(of);
   view.labels = (await view.trace.json("labels", {})).labels;
   if (view.all[1]) await view.all[1].align.choose();
-  if (["wait", "mpi"].includes(view.rows.sort)) await view.rows.sortBy(view.rows.sort);
+  await view.rows.fromAddress();
   const sizes = new ResizeObserver(() => {
     for (const of of view.all) {
       of.tall = of.canvas.clientHeight;
@@ -272,7 +272,7 @@ async function startView(view) {
   addEventListener("hashchange", () => {
     address.read();
     view.readAddress();
-    view.all.forEach(of => of.rows.readAddress());
+    view.rows.fromAddress().then(() => view.changed());
     view.bench.fromAddress();
     view.radar.chosen = address.get("colour") || "";
     view.radar.open();

@@ -1,10 +1,9 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines of the timeline: rows in groups by host, rank and thread, which fold; sorted, and filtered by rank. A line
- * is one row, or a group: the mean of its rows, which its own lines follow, unless it is folded. */
+/* The lines of the timeline: rows in groups by host, rank and thread, which fold; sorted (view_order.js), and filtered
+ * by rank. A line is one row, or a group: the mean of its rows, which its own lines follow, unless it is folded. */
 
-const SORTS = { rank: "rank", host: "host", wait: "waiting", mpi: "time of MPI" },
-  MPI_CLASSES = ["point-to-point", "collective", "one-sided", "MPI"],
+const MPI_CLASSES = ["point-to-point", "collective", "one-sided", "MPI"],
   ONLY_LONGEST = 8000; /* characters of a list of rows in an address */
 
 /* "0-3,7": of numbers in any order; those that follow each other together. */
@@ -37,12 +36,12 @@ class Rows {
   constructor(view) {
     this.view = view;
     this.about = view.about;
-    this.sums = null;
+    this.order = new RowOrder(view);
     this.readAddress();
   }
 
   readAddress() {
-    this.sort = SORTS[address.get("sort")] ? address.get("sort") : "rank";
+    this.sort = address.get("sort") || "rank";
     this.grouped = address.get("groups") !== "no";
     this.ranks = address.get("ranks") || "";
     this.folded = new Set((address.get("fold") || "").split(",").filter(Boolean));
@@ -61,15 +60,9 @@ class Rows {
   sorted() {
     const { rows } = this.about,
       wanted = ranksOf(this.ranks) || (() => true),
-      numbers = rows.map((row, i) => i).filter(i => wanted(rows[i].rank, rows[i].thread)),
-      key = {
-        rank: () => 0,
-        host: (a, b) => (rows[a].host < rows[b].host ? -1 : Number(rows[a].host > rows[b].host)),
-        wait: (a, b) => this.sums[b].wait - this.sums[a].wait,
-        mpi: (a, b) => this.sums[b].mpi - this.sums[a].mpi,
-      }[this.sums || !["wait", "mpi"].includes(this.sort) ? this.sort : "rank"];
+      numbers = rows.map((row, i) => i).filter(i => wanted(rows[i].rank, rows[i].thread));
 
-    return numbers.sort((a, b) => key(a, b) || a - b);
+    return this.order.sorted(numbers, this.sort);
   }
   make() {
     const { rows } = this.about;
@@ -189,19 +182,27 @@ class Rows {
   async sortBy(sort) {
     const { from, to } = this.view;
 
-    this.sort = this.choice.value = sort;
+    this.sort = this.order.isSort(sort) ? sort : "rank";
+    this.order.show(this.sort);
     this.sortedAt = null;
-    if (sort === "wait" || sort === "mpi") {
-      for (const view of this.view.all) await view.rows.loadSums(view.seen || { from: 0, to: view.about.span_ns });
+    if (this.order.isMeasured(this.sort)) {
+      for (const view of this.view.all)
+        await view.rows.order.load(this.sort, view.seen || { from: 0, to: view.about.span_ns });
       this.sortedAt = { from, to };
     }
     this.changed();
   }
-  async loadSums({ from, to }) {
-    const { rows } = await this.view.trace.json("rows", { from, to }),
-      mpi = this.about.classes.map((of, i) => i).filter(i => MPI_CLASSES.includes(this.about.classes[i].name));
+  /* As the address has it; the place of rows in it is kept. */
+  async fromAddress() {
+    const { view } = this,
+      { firstRow, rowTall, isFit } = view;
 
-    this.sums = rows.map(([wait, ...of]) => ({ wait, mpi: mpi.reduce((sum, i) => sum + of[i], 0) }));
+    view.all.forEach(of => of.rows.readAddress());
+    this.filter.value = this.ranks;
+    this.groups.checked = this.grouped;
+    if (this.order.isMeasured(this.sort) || !this.order.isSort(this.sort)) await this.sortBy(this.sort);
+    else this.order.show(this.sort);
+    if (!isFit) Object.assign(view, { firstRow, rowTall, isFit });
   }
   showNote() {
     if (!this.note) return;
@@ -219,20 +220,14 @@ class Rows {
   }
 
   bar() {
-    const choice = (this.choice = make(
-        "select",
-        { "aria-label": "order of rows", onchange: event => this.sortBy(event.target.value) },
-        ...Object.entries(SORTS).map(([value, word]) => make("option", { value, selected: value === this.sort }, word)),
-      )),
-      groups = make("input", {
-        type: "checkbox",
-        checked: this.grouped,
-        onchange: event => {
-          this.grouped = event.target.checked;
-          this.changed();
-        },
-      });
-
+    this.groups = make("input", {
+      type: "checkbox",
+      checked: this.grouped,
+      onchange: event => {
+        this.grouped = event.target.checked;
+        this.changed();
+      },
+    });
     this.filter = make("input", {
       type: "search",
       class: "short",
@@ -253,8 +248,8 @@ class Rows {
     return make(
       "p",
       { class: "tools rows-bar" },
-      make("label", null, "rows by ", choice),
-      make("label", null, groups, " groups"),
+      make("label", null, "rows by ", this.order.choice),
+      make("label", null, this.groups, " groups"),
       make("label", null, "ranks ", this.filter),
       this.view.charts.choice,
       this.view.radar.element,

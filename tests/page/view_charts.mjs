@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at charts of several values in the page of fvmpi view.
+/* Looks at charts of several values, and at the order of rows, in the page of fvmpi view.
  * view_charts.mjs FOLDER METRICS LATE: addresses of scorep-metrics and of scorep-late. Each line of stdout is what was
  * looked at, { check, wrong }: wrong is null, or words. */
 import path from "node:path";
@@ -112,6 +112,81 @@ async function apart(page) {
   return same("charts", [charts, left], [[SECOND, FIRST], 1]);
 }
 
+const rowsInOrder = page => page.evaluate(() => document.getElementById("picture").view.rows.numbers);
+async function sortBy(page, sort) {
+  await page.selectOption("select[aria-label='order of rows']", sort);
+  await settled(page, SOON);
+  return rowsInOrder(page);
+}
+
+async function byValue(page) {
+  const wanted = await page.evaluate(async key => {
+    const { view } = document.getElementById("picture"),
+      { curves } = view.series.find(of => of.key === key),
+      highest = [];
+
+    for (const { number, row } of curves) {
+      const answer = await view.trace.ask("values", { from: 0, to: view.about.span_ns, count: 1, series: number });
+      highest.push([new Float64Array(await answer.arrayBuffer())[1], row]);
+    }
+    return highest.sort((a, b) => b[0] - a[0]).map(([, row]) => row);
+  }, SECOND);
+  return same("highest first", await sortBy(page, "value:" + SECOND), wanted);
+}
+
+/* By what the server has of each row in view; the address keeps it. */
+async function ordered(page) {
+  const of = async (name, column) =>
+      page.evaluate(
+        async ([words, i]) => {
+          const { view } = document.getElementById("picture"),
+            { number } = view.about.regions.find(region => region.name === words),
+            { rows } = await view.trace.json("shares", { from: 4e8, to: 16e8, region: number });
+
+          return rows.sort((a, b) => b[i] - a[i] || a[0] - b[0]).map(([row]) => row);
+        },
+        [name, column],
+      ),
+    found = [],
+    wanted = [];
+
+  await page.evaluate(() => document.getElementById("picture").view.go(4e8, 16e8));
+  await settled(page, SOON);
+  for (const name of ["MPI_Barrier", "nap", "MPI_Recv"]) {
+    found.push(await sortBy(page, "function:" + name));
+    wanted.push(await of(name, 2));
+  }
+  const kept = await hash(page);
+  await reload(page);
+  const again = await rowsInOrder(page);
+  found.push(await sortBy(page, "name"));
+  wanted.push([0, 1, 2, 3]);
+  await page.evaluate(() => {
+    colourRules.all = [{ match: "^nap$", colour: "#123456", name: "rest" }];
+    document.getElementById("picture").view.colourDialog.changed();
+  });
+  found.push(await sortBy(page, "group:rest"));
+  wanted.push(await of("nap", 3));
+  await page.evaluate(() => localStorage.clear());
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("sort rows MPI_Send");
+  const offered = await page.locator("#commands li").allInnerTexts();
+  await page.keyboard.press("Enter");
+  await settled(page, SOON);
+  const listed = await page.locator("select[aria-label='order of rows'] option:checked").innerText();
+  await page.evaluate(() => (location.hash = "#0-1000000000,0.00,24.000&sort=function:nonsense"));
+  await settled(page, SOON);
+  const none = await page.inputValue("select[aria-label='order of rows']");
+
+  return (
+    same("rows", found, wanted) ||
+    (kept.includes("sort=function:MPI_Recv") ? null : kept) ||
+    same("opened again", again, found[2]) ||
+    same("palette", [offered[0], listed], ["sort rows by time of MPI_Send", "time of MPI_Send"]) ||
+    same("no such function", none, "rank")
+  );
+}
+
 async function main() {
   const browser = await launch();
   const { page, faults, close } = await opened(browser, metrics);
@@ -121,8 +196,12 @@ async function main() {
   await look("accessible with charts", accessible(page));
   await page.screenshot({ path: path.join(folder, "view-charts.png") });
   await look("values that are taken out", apart(page));
+  await look("rows by a value", byValue(page));
   await look("charts: nothing goes wrong", Promise.resolve(faults.join("; ")));
   await close();
+  const second = await opened(browser, late);
+  await look("rows by functions, groups and names", ordered(second.page));
+  await look("order: nothing goes wrong", Promise.resolve(second.faults.join("; ")));
   await browser.close();
 }
 
