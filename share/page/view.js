@@ -57,6 +57,7 @@ class View {
     this.slices = new Map();
     this.messages = { messages: [], left_out: 0 };
     this.showsMessages = address.get("messages") !== "no";
+    this.isOfFunction = address.get("messagesof") === "function";
     this.canvas = make("canvas", { id, tabindex: "0", role: "img", "aria-label": "Timeline of all rows" });
     this.map = make("canvas", {
       id: "map",
@@ -131,6 +132,20 @@ class View {
     else this.showsMessages = !this.showsMessages;
     address.set("messages", this.showsMessages ? (this.crowd.isOpen ? "matrix" : null) : "no");
     this.changed();
+  }
+
+  /* Messages of the selected function alone, or of all. */
+  toggleOfFunction() {
+    this.isOfFunction = !this.isOfFunction;
+    address.set("messagesof", this.isOfFunction ? "function" : null);
+    this.changed();
+    if (this.isOfFunction && selection.region === null)
+      this.tellShortly("messages of the selected function: select one, by a click on its name");
+  }
+  get messageRegion() {
+    const { region } = selection;
+
+    return this.all[0].isOfFunction && region !== null ? { region: this.trace.numbersOf(region).join(",") } : {};
   }
 
   /* ---- moving ---- */
@@ -282,7 +297,7 @@ class View {
     this.slices = await this.loadOpenRows(this.rows.lines.slice(first, first + lines), seen, pixel);
     this.messages =
       this.showsMessages && this.about.messages
-        ? await this.trace.messages(from, to, MOST_LINES, this.rowsInView)
+        ? await this.trace.messages(from, to, MOST_LINES, { ...this.rowsInView, ...this.messageRegion })
         : { messages: [], left_out: 0 };
     await this.overlays.load(from, to, pixel);
     if (this.charts) await this.charts.load(from, to, count);
@@ -311,6 +326,7 @@ class View {
     if (this.merge > 1) words.push("more rows than there is room for: each line is the mean of " + this.merge);
     if (this.isOfMore) words.push("too many rows for a list: the panels are of all rows between these");
     if (leftOut) words.push(plural(leftOut, "short call") + " not drawn by themselves: zoom in");
+    if (this.messageRegion.region) words.push("messages of " + selection.get("function") + " only");
     if (this.isCrowded) words.push(this.crowd.note);
     else if (this.about.messages && !this.showsMessages) words.push("messages are hidden: press m for lines");
     showLegend(this.all[0]);

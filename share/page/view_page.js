@@ -25,6 +25,7 @@ const VIEW_KEYS = [
   ["+, -", "taller rows, smaller rows", { "+": view => view.tallerRows(1.3), "-": view => view.tallerRows(1 / 1.3) }],
   ["f", "show the whole run with all its rows", { f: view => view.goToAll() }],
   ["m", "show or hide messages: lines, or a matrix if there are too many", { m: view => view.toggleMessages() }],
+  ["M", "messages of the selected function only, or of all", { M: view => view.toggleOfFunction() }],
 ];
 
 function takeMouse(view) {
@@ -121,6 +122,7 @@ const PLAIN_COMMANDS = [
   ["save the picture as SVG", saveSvg],
   ["save the picture as PNG", savePng],
   ["save this window for Perfetto", savePerfetto],
+  ["report of this window: the command that makes a page to mail", showReport],
   ["reset panels to where they were at first", view => (view.bench.usual(), view.bench.changed())],
 ];
 
@@ -274,15 +276,16 @@ async function startView(view) {
     view.readAddress();
     view.rows.fromAddress().then(() => view.changed());
     view.bench.fromAddress();
+    view.charts.readAddress();
     view.radar.chosen = address.get("colour") || "";
     view.radar.open();
-    view.charts.readAddress();
     view.showsMessages = address.get("messages") !== "no";
+    view.isOfFunction = address.get("messagesof") === "function";
     view.crowd.isOpen = address.get("messages") === "matrix";
     selection.fromAddress();
     view.changed();
   });
-  selection.onChange(() => view.all.forEach(of => of.draw()));
+  selection.onChange(() => (view.isOfFunction ? view.changed() : view.all.forEach(of => of.draw())));
   selection.fromAddress();
   matchMedia("(prefers-color-scheme: dark)").addEventListener(
     "change",

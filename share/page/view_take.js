@@ -251,6 +251,45 @@ async function savePerfetto(view) {
   }
 }
 
+/* ---- a report ---- */
+
+/* A word of a shell's command. */
+const shellWord = text => (/^[\w./@%+=:,-]+$/.test(text) ? text : "'" + text.replace(/'/g, "'\\''") + "'");
+
+/* The command that reports what is in view, as a page. */
+function reportCommand(view) {
+  const { from, to } = view.seen || view.bounds,
+    second = ns => (ns / 1e9).toFixed(9).replace(/\.?0+$/, ""),
+    [begin, end] = [second(Math.floor(from)), second(Math.ceil(to))];
+
+  return (
+    `fvmpi report ${shellWord(view.about.title)} --from ${begin} --to ${end} ` + `--html report-${begin}-${end}.html`
+  );
+}
+async function showReport(view) {
+  const words = reportCommand(view),
+    text = make("textarea", { readonly: true, rows: "3", "aria-label": "command" }, words),
+    told = make("p", { class: "note", role: "status" }),
+    dialog = make(
+      "dialog",
+      { id: "report", "aria-label": "report of this window" },
+      make("h2", null, "Report of this window"),
+      make("p", null, "This command writes a page of this stretch of time, which can be mailed:"),
+      text,
+      told,
+      make("p", { class: "tools" }, make("button", { type: "button", onclick: () => dialog.close() }, "close")),
+    );
+
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  text.select();
+  told.textContent = await navigator.clipboard.writeText(words).then(
+    () => "It is copied.",
+    () => "Copy it by hand.",
+  );
+}
+
 /* ---- the address ---- */
 
 /* Where the browser gives no access to what is copied, the address is shown to be copied by hand. */

@@ -101,7 +101,8 @@ class ServedTrace {
         .sort((a, b) => a.depth - b.depth || a.begin - b.begin),
     };
   }
-  /* With an end in `rows`; none, but how many, where they are more than `most`. */
+  /* With an end in `rows`; none, but how many, where they are more than `most`. `rows` may have a region, of whose
+   * calls they are. */
   async messages(from, to, most, rows = {}) {
     const { messages, left_out } = await this.json("messages", { from, to, most, ...rows });
 

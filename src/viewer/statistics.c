@@ -189,8 +189,7 @@ enum MHD_Result fv_viewer_traffic(void *context, struct MHD_Connection *connecti
 
 /* ---- calls ---- */
 
-/* "3,17": by region. */
-static bool *wanted_regions(const struct shown *v, struct MHD_Connection *connection)
+bool *fv_viewer_regions(const struct shown *v, struct MHD_Connection *connection)
 {
     const uint64_t regions = v->timeline->header->regions.count;
     const char *text = fv_web_query(connection, "region");
@@ -246,7 +245,7 @@ enum MHD_Result fv_viewer_calls(void *context, struct MHD_Connection *connection
 {
     const struct shown *v = shown_of(context, connection);
     const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
-    bool *wanted = wanted_regions(v, connection);
+    bool *wanted = fv_viewer_regions(v, connection);
     char *rows = wanted_partners(v, connection);
     const bool has_bytes = fv_web_query(connection, "least_bytes") || fv_web_query(connection, "most_bytes");
     const struct fv_timeline_partners partners = { rows, (uint64_t)number(connection, "least_bytes", 0, 1e18, 0),

@@ -8,8 +8,7 @@
 #if FV_MICROHTTPD
 #include "viewer/view_html.h"
 
-#define SLICES   20000 /* in an answer */
-#define MESSAGES 5000
+#define SLICES 20000 /* in an answer */
 
 static enum MHD_Result answer_page(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
@@ -183,76 +182,6 @@ static enum MHD_Result answer_slices(void *context, struct MHD_Connection *conne
     return end_answer(v, connection, a);
 }
 
-/* ---- messages ---- */
-
-struct largest {
-    struct fv_timeline_message items[2 * MESSAGES];
-    const struct fv_timeline_window *window;
-    uint64_t all, most; /* most: of more none is wanted */
-    size_t count;
-};
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct fv_timeline_message *x = a, *y = b;
-
-    return x->bytes != y->bytes       ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
-           : x->sent_ns != y->sent_ns ? (x->sent_ns > y->sent_ns) - (x->sent_ns < y->sent_ns)
-                                      : (x->from > y->from) - (x->from < y->from);
-}
-
-static void choose_largest(struct largest *l)
-{
-    if (l->count)
-        qsort(l->items, l->count, sizeof(*l->items), by_bytes);
-    l->count = l->count < MESSAGES ? l->count : MESSAGES;
-}
-
-static void take_message(void *context, const struct fv_timeline_message *message)
-{
-    struct largest *l = context;
-
-    if (!fv_timeline_wants(l->window, message->from) && !fv_timeline_wants(l->window, message->to))
-        return;
-    if (++l->all > l->most)
-        return;
-    if (l->count == 2 * MESSAGES)
-        choose_largest(l);
-    l->items[l->count++] = *message;
-}
-
-static enum MHD_Result answer_messages(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
-{
-    const struct shown *v = shown_of(context, connection);
-    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
-    const struct fv_timeline_header *h = v->timeline->header;
-    struct largest *found = fv_xcalloc(1, sizeof(*found));
-    struct answer *a = begin_answer();
-
-    found->window = &w;
-    found->most = (uint64_t)number(connection, "most", 0, 1e18, 1e18);
-    /* Of all rows, blocks of messages are counted without a look into them. */
-    if (found->most < h->messages && !w.wanted && w.rows == h->rows.count)
-        found->all = fv_timeline_message_count(v->timeline, w.from, w.to);
-    if (found->all <= found->most) {
-        found->all = 0;
-        fv_timeline_messages(v->timeline, w.from, w.to, take_message, found);
-    }
-    if (found->all > found->most)
-        found->count = 0;
-    choose_largest(found);
-    fv_json_unsigned(&a->json, "left_out", found->all - found->count);
-    fv_json_array(&a->json, "messages");
-    for (size_t i = 0; i < found->count; i++) {
-        const struct fv_timeline_message *m = &found->items[i];
-
-        TELL_NUMBERS(&a->json, m->sent_ns, m->received_ns, m->from, m->to, m->bytes, m->tag, m->comm);
-    }
-    fv_json_end(&a->json);
-    free(found);
-    return end_answer(v, connection, a);
-}
-
 /* ---- paths ---- */
 
 static enum MHD_Result answer_path(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
@@ -315,7 +244,7 @@ static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_GET, "/series", fv_viewer_series },
     { MHD_HTTP_METHOD_GET, "/values", fv_viewer_values },
     { MHD_HTTP_METHOD_GET, "/slices", answer_slices },
-    { MHD_HTTP_METHOD_GET, "/messages", answer_messages },
+    { MHD_HTTP_METHOD_GET, "/messages", fv_viewer_messages },
     { MHD_HTTP_METHOD_GET, "/path", answer_path },
     { MHD_HTTP_METHOD_GET, "/perfetto", answer_perfetto },
     { MHD_HTTP_METHOD_GET, "/sums", fv_viewer_sums },

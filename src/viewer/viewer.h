@@ -31,7 +31,7 @@
  *     GET /profiles      of each row: regions and the time that was spent in each itself, then that of all others,
  *                        which have less than 1 / LEAST of the stretch
  *     GET /messages      most: those on their way with an end in the rows, at most MESSAGES, the largest; of more than
- *                        `most` only how many
+ *                        `most` only how many; region ("3,17"): those that a call of these sent or received
  *     GET /blocked       least (ns), count: calls that waited so long for a row, the longest waits
  *     GET /calls         region ("3,17"), least, most (ns), order, count: calls, at most CALLS, and a histogram;
  *                        partner (rows, "0-3,7"), least_bytes, most_bytes: those that sent or received such a message

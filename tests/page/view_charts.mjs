@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at charts of several values, and at the order of rows, in the page of fvmpi view.
+/* Looks at charts of several values, at the order of rows, and at what is of one function, in the page of fvmpi view.
  * view_charts.mjs FOLDER METRICS LATE: addresses of scorep-metrics and of scorep-late. Each line of stdout is what was
  * looked at, { check, wrong }: wrong is null, or words. */
 import path from "node:path";
@@ -187,6 +187,69 @@ async function ordered(page) {
   );
 }
 
+/* Lines of messages are those of the selected function, as its calls have them. */
+async function ofFunction(page) {
+  const count = () =>
+    page.evaluate(async () => {
+      const { view } = document.getElementById("picture"),
+        { messages } = await view.trace.messages(0, view.about.span_ns, 1e9),
+        calls = [];
+
+      for (let row = 0; row < view.about.rows.length; row++)
+        calls.push((await view.trace.slices(row, 0, view.about.span_ns, 0)).slices);
+      const isOf = (row, ns) =>
+        calls[row].some(call => call.region === selection.region && call.begin <= ns && ns <= call.begin + call.ns);
+
+      return {
+        all: messages.length,
+        own: messages.filter(m => isOf(m.from, m.sent) || isOf(m.to, m.received)).length,
+        shown: view.messages.messages.length,
+      };
+    });
+
+  await page.evaluate(() => document.getElementById("picture").view.goToAll());
+  await settled(page, SOON);
+  await page.locator("#sums button.pick:text-is('MPI_Recv')").click();
+  await settled(page, SOON);
+  const before = await count();
+  await page.focus("#picture");
+  await page.keyboard.press("M");
+  await settled(page, SOON);
+  const chosen = await count(),
+    told = await page.locator("#told").innerText(),
+    kept = await hash(page);
+  await page.keyboard.press("Escape");
+  await settled(page, SOON);
+  const none = await count();
+  await page.keyboard.press("M");
+  await settled(page, SOON);
+
+  return (
+    same("all", [before.shown, none.shown], [before.all, before.all]) ||
+    same("of the function", chosen.shown, before.own) ||
+    (before.own && before.own < before.all ? null : JSON.stringify(before)) ||
+    (told.includes("messages of MPI_Recv only") && kept.includes("messagesof=function") ? null : told + kept)
+  );
+}
+
+/* The command says the window in seconds, and the trace as it was named. */
+async function report(page) {
+  await page.evaluate(() => document.getElementById("picture").view.go(5e8, 125e7));
+  await settled(page, SOON);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("report of this window");
+  await page.keyboard.press("Enter");
+  const found = await page.inputValue("#report textarea"),
+    title = await page.evaluate(() => document.getElementById("picture").view.about.title),
+    quoted = await page.evaluate(() => ["a/b.otf2", "my dir", "it's", "$(x)"].map(shellWord));
+  await page.click("#report button:text-is('close')");
+
+  return (
+    same("command", found, `fvmpi report ${title} --from 0.5 --to 1.25 --html report-0.5-1.25.html`) ||
+    same("words of a shell", quoted, ["a/b.otf2", "'my dir'", "'it'\\''s'", "'$(x)'"])
+  );
+}
+
 async function main() {
   const browser = await launch();
   const { page, faults, close } = await opened(browser, metrics);
@@ -201,6 +264,8 @@ async function main() {
   await close();
   const second = await opened(browser, late);
   await look("rows by functions, groups and names", ordered(second.page));
+  await look("messages of a function", ofFunction(second.page));
+  await look("the command of a report", report(second.page));
   await look("order: nothing goes wrong", Promise.resolve(second.faults.join("; ")));
   await browser.close();
 }

@@ -95,6 +95,31 @@ def lines_of(tap, name, server, exact):
                     check(abs(found[row][k + 1] - wanted[k]) <= 1 + (end - begin) / 200, '{} {}', found[row], wanted)
 
 
+def messages_of_calls(tap, name, server, exact):
+    about = server.json('about')
+    if not about['messages']:
+        return
+    names = [row[0] for row in about['regions']]
+
+    def is_of(row, ns, wanted):
+        return any(begin <= ns <= end for begin, end, region, *_ in exact[row] if region in wanted)
+
+    with tap.test(name + ': messages that calls of some functions sent or received'):
+        some = 0
+        choose = random.Random(45)
+        each = [[region] for region in range(len(names))] + [choose.sample(range(len(names)), 2) for _ in names]
+        whole = [(0, about['span_ns'], regions) for regions in each]
+        for begin, end, regions in whole + [(*window, choose.choice(each)) for window in windows(about['span_ns'])]:
+            window = {'from': begin, 'to': end}
+            all = server.json('messages', **window)['messages']
+            wanted = {names[region] for region in regions}
+            found = server.json('messages', region=','.join(map(str, regions)), **window)['messages']
+            equal(str(wanted), found, [m for m in all if is_of(m[2], m[0], wanted) or is_of(m[3], m[1], wanted)])
+            some += 0 < len(found) < len(all)
+        check(some, 'none of a part of them')
+        equal('none', server.json('messages', region='x')['messages'], [])
+
+
 def archive(tap, name, anchor):
     server = Server(anchor)
     about = server.json('about')
@@ -135,6 +160,7 @@ def archive(tap, name, anchor):
             equal('file', (status, gzip.decompress(data)), (200, gzip.decompress(f.read())))
         check(len(data) < len(server.ask('perfetto')[1]), 'all of it')
     lines_of(tap, name, server, exact)
+    messages_of_calls(tap, name, server, exact)
     equal('stopped', server.stop().rc, 0)
 
 
