@@ -17,6 +17,7 @@ class TilePixels {
     Object.assign(this, { tiles, tall, view });
     this.classes = palette.classes.map((_, k) => pixelOf(palette.rest(k)));
     this.wait = pixelOf(palette.wait);
+    this.computing = pixelOf(palette.computing);
     this.waiting = palette.waiting;
     this.regions = view.about.regions.map(({ number }) => pixelOf(palette.region(number)));
     this.gap = tall > 8 ? 1 : 0;
@@ -43,6 +44,8 @@ class TilePixels {
       if (part > own) this.fill(line, i, ((sum + own) / 255) * high, ((sum + part) / 255) * high, this.classes[k]);
       sum += part;
     }
+    if (tiles.computing[at])
+      this.fill(line, i, (sum / 255) * high, ((sum + tiles.computing[at]) / 255) * high, this.computing);
     if (tiles.waits[at])
       for (const { from, to } of waitsOf(tiles, at, this.waiting))
         this.fill(line, i, (from / 255) * high, Math.max((to / 255) * high, (from / 255) * high + 1), this.wait, true);

@@ -49,6 +49,7 @@ function overlayEntries(view) {
 
 function legendOf(view) {
   const { about, palette } = view,
+    computes = [view.whole, view.tiles].some(tiles => tiles && tiles.computing.some(part => part > 2)),
     has = i => about.regions.some(region => region.class === i && region.ns);
 
   return make(
@@ -57,6 +58,7 @@ function legendOf(view) {
     ...about.classes.flatMap((of, i) =>
       !has(i) ? [] : i === 0 ? functionEntries(view) : [legendEntry(colourKey(palette.classes[i]), of.about)],
     ),
+    computes ? legendEntry(colourKey(palette.computing), "computing, function not known") : null,
     ...overlayEntries(view),
     ...colourRules.all.filter(({ name }) => name).map(({ colour, name }) => legendEntry(colourKey(colour), name)),
   );

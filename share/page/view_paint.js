@@ -34,7 +34,7 @@ class Palette {
       this.regions[region.number] = functionColour(i);
     });
     colourRules.apply(this, about);
-    for (const name of ["ground", "raised", "line", "text", "quiet", "accent", "wait", "late"])
+    for (const name of ["ground", "raised", "line", "text", "quiet", "accent", "wait", "late", "computing"])
       this[name] = colours(name);
     this.paler = new Map();
     this.waiting = about.classes.map(({ name }) => WAITING.includes(name));
@@ -151,10 +151,29 @@ function paintTiles(c, tiles, view, palette) {
         if (own) box(palette.region(most), own);
         if (part > own) box(palette.rest(k), part - own);
       }
+      if (tiles.computing[at]) box(palette.computing, tiles.computing[at]);
       const high = (tall - gap) / 255;
       for (const { from: low, to: end } of waitsOf(tiles, at, palette.waiting))
         paintHatch(c, left, top + tall - gap - end * high, wide + 0.5, (end - low) * high, palette);
     }
+  }
+}
+
+/* In the place of outer slices: where most of a stretch is computing. */
+function paintComputing(c, row, tall, view, palette) {
+  const { tiles } = view,
+    line = tiles ? view.rows.lineOf[row] - tiles.first : -1;
+
+  if (!tiles || tiles.merge > 1 || line < 0 || line >= tiles.lines) return;
+  const step = (tiles.to - tiles.from) / tiles.count,
+    x = i => view.x(tiles.from + i * step);
+
+  c.fillStyle = palette.computing;
+  for (let i = 0; i < tiles.count; i++) {
+    const first = i;
+
+    while (i < tiles.count && tiles.computing[line * tiles.count + i] > 127) i++;
+    if (i > first) c.fillRect(x(first), view.y(tiles.first + line), x(i) - x(first), Math.max(tall - 0.5, 1));
   }
 }
 
@@ -166,6 +185,7 @@ function paintSlices(c, slices, row, view, palette) {
 
   c.fillStyle = palette.ground;
   c.fillRect(0, top, view.wide, view.rowTall);
+  paintComputing(c, row, tall, view, palette);
   for (const slice of slices) {
     const left = Math.max(view.x(slice.begin), -2),
       right = Math.min(view.x(slice.begin + slice.ns), view.wide + 2),

@@ -81,6 +81,7 @@ class ServedTrace {
     const lines = text.split(";").length,
       data = await (await this.ask("tiles", { from, to, count }, text)).arrayBuffer(),
       all = lines * count,
+      classes = all ? data.byteLength / all - 7 : 0,
       regions = new Uint32Array(data, 0, all);
 
     return {
@@ -88,7 +89,8 @@ class ServedTrace {
       regions: this.regions ? regions.map(number => (number === NO_REGION ? number : this.region(number))) : regions,
       regionParts: new Uint8Array(data, 4 * all, all),
       waits: new Uint8Array(data, 5 * all, all),
-      parts: new Uint8Array(data, 6 * all),
+      parts: new Uint8Array(data, 6 * all, classes * all),
+      computing: new Uint8Array(data, (6 + classes) * all),
     };
   }
   async slices(row, from, to, least) {

@@ -16,7 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Classes of regions. What is left of a bin is computing, of which nothing is known. */
+/* Classes of regions. What is left of a bin is computing, of which nothing is known, if it is of a main thread between
+ * its first and its last slice; else nothing was done. */
 #define FV_TIMELINE_CLASSES(X)                                \
     X(FUNCTION, "function", "the program's own functions")    \
     X(P2P, "point-to-point", "MPI: messages")                 \
@@ -91,7 +92,8 @@ struct fv_timeline_row {
     uint32_t depth;           /* of slices in each other, at most */
     uint64_t first_chunk, chunk_count;
     uint64_t slices, samples;
-    uint64_t left_out; /* of slices: see struct fv_timeline_left_out */
+    uint64_t left_out;         /* of slices: see struct fv_timeline_left_out */
+    uint64_t begin_ns, end_ns; /* of the first slice, and of the last one */
 };
 
 struct fv_timeline_region {

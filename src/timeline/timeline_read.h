@@ -48,6 +48,7 @@ struct fv_timeline_tile {
     uint8_t wait, region_part;
     uint32_t region; /* that has most of it, an estimate of several bins or rows; FV_TIMELINE_NONE */
 };
+    uint8_t computing; /* main threads between calls, where neither regions nor samples say what is done */
 /* `count` stretches of equal length from `from` to `to`; of `rows` together. */
 void fv_timeline_tiles(const struct fv_timeline_file *timeline, const uint32_t *rows, size_t row_count, double from,
                        double to, struct fv_timeline_tile *out, size_t count);

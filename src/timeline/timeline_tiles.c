@@ -9,7 +9,7 @@
 /* ---- bins ---- */
 
 struct gathered {
-    double parts[FV_TIMELINE_CLASS_COUNT], wait, region_ns;
+    double parts[FV_TIMELINE_CLASS_COUNT], wait, region_ns, computing;
     uint32_t region;
 };
 
@@ -198,6 +198,38 @@ static void tile_row(const struct tiling *t, uint32_t row, struct fv_timeline_ga
         gather(&l, t->from + t->step * (double)i, t->from + t->step * (double)(i + 1), &t->out[i]);
 }
 
+static double known_ns(const struct gathered *g)
+{
+    double sum = 0;
+
+    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+        sum += g->parts[c];
+    return sum;
+}
+
+/* A row, and of a main thread also what is computing, which is between its first and its last slice all that is not
+ * known. known: room for a number of each stretch. */
+static void add_row(const struct tiling *t, uint32_t row, struct fv_timeline_gathering *g, double *known)
+{
+    const struct fv_timeline_row *r = &t->timeline->rows[row];
+
+    if (r->thread || r->name) {
+        tile_row(t, row, g);
+        return;
+    }
+    for (size_t i = 0; i < t->count; i++)
+        known[i] = known_ns(&t->out[i]);
+    tile_row(t, row, g);
+    for (size_t i = 0; i < t->count; i++) {
+        const double since = t->from + t->step * (double)i, until = since + t->step;
+        const double begin = (double)r->begin_ns > since ? (double)r->begin_ns : since;
+        const double end = (double)r->end_ns < until ? (double)r->end_ns : until;
+        const double left = end - begin - (known_ns(&t->out[i]) - known[i]);
+
+        t->out[i].computing += left > 0 ? left : 0;
+    }
+}
+
 static uint8_t part_of(double ns, double all)
 {
     double part = all > 0 ? ns / all * 255 : 0;
@@ -212,20 +244,28 @@ void fv_timeline_tiles(const struct fv_timeline_file *t, const uint32_t *rows, s
     const double all = tiling.step * (double)row_count;
     struct fv_timeline_gathering g = { 0 };
 
+    double *known = fv_xcalloc(count + 1, sizeof(*known));
+
     tiling.out = fv_xcalloc(count + 1, sizeof(*tiling.out));
     for (size_t i = 0; i < count; i++)
         tiling.out[i].region = FV_TIMELINE_NONE;
     for (size_t k = 0; k < row_count; k++)
-        tile_row(&tiling, rows[k], &g);
+        add_row(&tiling, rows[k], &g, known);
     for (size_t i = 0; i < count; i++) {
         const struct gathered *from_rows = &tiling.out[i];
+        const double computing = all > 0 ? from_rows->computing / all * 255 + 0.5 : 0;
+        unsigned left = 255;
 
-        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+        for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++) {
             out[i].parts[c] = part_of(from_rows->parts[c], all);
+            left -= out[i].parts[c] < left ? out[i].parts[c] : left;
+        }
+        out[i].computing = (uint8_t)(computing < left ? computing : left);
         out[i].wait = part_of(from_rows->wait, all);
         out[i].region = from_rows->region;
         out[i].region_part = part_of(from_rows->region_ns, all);
     }
+    free(known);
     free(tiling.out);
     free(g.items);
 }

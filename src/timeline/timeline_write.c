@@ -44,6 +44,8 @@ static void keep(struct fv_timeline_writer *w, struct fv_timeline_thread *t, con
         if (t->lengths[length].count == CHUNK)
             put_chunk(w, t, length);
     }
+    row->begin_ns = row->end_ns && row->begin_ns < slice->begin_ns ? row->begin_ns : slice->begin_ns;
+    row->end_ns = row->end_ns > slice->begin_ns + slice->ns ? row->end_ns : slice->begin_ns + slice->ns;
     row->slices += !(slice->flags & FV_SLICE_SAMPLED);
     row->depth = row->depth > slice->depth + 1u ? row->depth : slice->depth + 1u;
     region->count += !(slice->flags & FV_SLICE_SAMPLED);

@@ -63,12 +63,14 @@ static bool take_lines(struct lines *l, const char *text, uint64_t row_count)
 static void lay_out(const struct fv_timeline_tile *tiles, size_t count, uint8_t *out)
 {
     uint32_t *regions = (uint32_t *)(void *)out;
-    uint8_t *region_parts = out + 4 * count, *waits = region_parts + count, *parts = waits + count;
+    uint8_t *region_parts = out + 4 * count, *waits = region_parts + count, *parts = waits + count,
+            *computing = parts + FV_TIMELINE_CLASS_COUNT * count;
 
     for (size_t i = 0; i < count; i++) {
         regions[i] = tiles[i].region;
         region_parts[i] = tiles[i].region_part;
         waits[i] = tiles[i].wait;
+        computing[i] = tiles[i].computing;
         for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
             parts[c * count + i] = tiles[i].parts[c];
     }
@@ -96,7 +98,7 @@ static enum MHD_Result send_tiles(const struct shown *v, struct MHD_Connection *
 {
     const struct window w = window_of(v, connection);
     const size_t count = (size_t)number(connection, "count", 1, 16384, 1024), all = l->line_count * count,
-                 bytes = all * (6 + FV_TIMELINE_CLASS_COUNT);
+                 bytes = all * (7 + FV_TIMELINE_CLASS_COUNT);
 
     if (all > MOST_TILES)
         return fv_web_say(v->site, connection, MHD_HTTP_BAD_REQUEST, "that are too many; merge more rows\n");

@@ -7,7 +7,7 @@
  *     GET /about         JSON: what there is: span, rows, regions with their classes, and their sums over the run
  *     POST /tiles        from, to (ns), count; the body is lines, "0-3,7;4" (viewer/lines.c): for each line and stretch
  *                        a struct fv_timeline_tile, as arrays: regions (4 bytes), then bytes: their parts, waits, and
- *                        the parts of each class; each array is of all lines and stretches
+ *                        the parts of each class, and of computing; each array is of all lines and stretches
  *     GET /slices        from, to, row, least (ns): JSON: slices, at most SLICES; the shorter ones are left out
  *     GET /chain         row, begin, depth, of a call that waited: JSON: waits of whom it waited for, and so on
  *     GET /together      likewise, of a collective operation: JSON: its communicator, the calls of its members

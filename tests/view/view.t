@@ -38,7 +38,7 @@ def tiles_of(server, lines, count, **window):
     status, data = ask_tiles(server, lines, count=count, **window)
     equal('tiles', status, 200)
     all = (lines.count(';') + 1) * count
-    equal('bytes', len(data), all * (6 + CLASSES))
+    equal('bytes', len(data), all * (7 + CLASSES))
     return array.array('I', data[: 4 * all]), data[5 * all : 6 * all], data[6 * all :]
 
 
@@ -120,6 +120,26 @@ def messages_of_calls(tap, name, server, exact):
         equal('none', server.json('messages', region='x')['messages'], [])
 
 
+def computing(tap, name, server, exact):
+    """What is known of no region between the first and the last call of a main thread; before and after it nothing."""
+    span, count = server.json('about')['span_ns'], 16
+    with tap.test(name + ': computing of which nothing is known'):
+        for begin, end in windows(span):
+            lines = ';'.join(map(str, range(len(exact))))
+            status, data = ask_tiles(server, lines, count=count, **{'from': begin, 'to': end})
+            equal('tiles', status, 200)
+            found = data[(6 + CLASSES) * len(exact) * count :]
+            step = (end - begin) / count
+            for row, calls in enumerate(exact):
+                first, last = min(call[0] for call in calls), max(call[1] for call in calls)
+                for tile in range(count):
+                    since, until = begin + tile * step, begin + (tile + 1) * step
+                    known = sum(own for _, _, own in counted(calls, since, until).values())
+                    wanted = max(min(until, last) - max(since, first) - known, 0) / step * 255
+                    part = found[row * count + tile]
+                    check(abs(part - wanted) <= 2, 'row {} tile {}: {}, wanted {}', row, tile, part, wanted)
+
+
 def archive(tap, name, anchor):
     server = Server(anchor)
     about = server.json('about')
@@ -161,6 +181,7 @@ def archive(tap, name, anchor):
         check(len(data) < len(server.ask('perfetto')[1]), 'all of it')
     lines_of(tap, name, server, exact)
     messages_of_calls(tap, name, server, exact)
+    computing(tap, name, server, exact)
     equal('stopped', server.stop().rc, 0)
 
 
@@ -263,7 +284,11 @@ def idle(tap):
         server = Server(directory)
         names = [row[0] for row in server.json('about')['regions']]
         found = {names[row[0]]: row[3] for row in server.json('sums')['regions'] if row[6]}
+        rows = server.json('about')['rows']
+        parts = [ask_tiles(server, str(row), count=64)[1][-64:] for row in range(len(rows))]
         server.stop()
+        equal('idle workers compute', [row for row, of in enumerate(rows) if of[1] and any(parts[row])], [])
+        check(sum(parts[0]) > 32 * 255, 'the main thread: {}', list(parts[0]))
         cpu_ns = harness.profile_of(directory)['sampling']['cpu_s'] * 1e9
         # of each thread one may be on its way, and they are not exactly as long as they should
         check(0.5 * cpu_ns < sum(found.values()) < 1.2 * cpu_ns + 2e7, '{} of {} ns', found, cpu_ns)
