@@ -4,6 +4,9 @@
 
 const MOST_TOLD = 20; /* messages of a call */
 
+/* By its name; without one by its number in the trace. */
+const commWords = ({ comms }, comm) => comms[comm] || "communicator " + comm;
+
 /* Of a line of the timeline. */
 const lineWords = ({ name, rows }) => name + ": the mean of " + plural(rows.length, "row");
 
@@ -41,6 +44,7 @@ class Details {
         slice.wait ? "waited for " + nanoseconds(slice.wait) : null,
       ],
       messages = await messagesOf(view, slice),
+      more = await view.trace.json("call", { row: slice.row, begin: slice.begin, depth: slice.depth }),
       together = slice.isTogether
         ? await view.trace.json("together", { row: slice.row, begin: slice.begin, depth: slice.depth })
         : null;
@@ -51,12 +55,27 @@ class Details {
       ...lines.filter(Boolean).map(words => make("p", null, words)),
       ...(slice.cause === null ? [] : [make("p", null, "for ", rowCell(view, slice.cause))]),
       ...(together && together.members
-        ? [make("p", null, "collective on communicator " + together.comm + ", " + plural(together.members, "member"))]
+        ? [
+            make(
+              "p",
+              null,
+              "collective on " + commWords(about, together.comm) + ", " + plural(together.members, "member"),
+            ),
+          ]
         : []),
+      ...this.rootLine(view, more),
+      more.file ? make("p", { class: "file" }, "file " + more.file) : "",
       this.tools(slice),
       ...this.messageLines(view, slice, messages),
       ...this.pathLines(path),
     );
+  }
+
+  /* Its main thread's row, if the trace has it. */
+  rootLine(view, { root }) {
+    const row = view.about.rows.findIndex(({ rank, thread }) => rank === root && !thread);
+
+    return root === undefined ? [] : [make("p", null, "root: ", row < 0 ? "rank " + root : rowCell(view, row))];
   }
 
   tools({ region }) {
@@ -92,7 +111,7 @@ class Details {
               null,
               from === row ? "to " : "from ",
               rowCell(view, from === row ? to : from),
-              ": " + bytes(size) + ", tag " + (tag | 0) + ", communicator " + comm,
+              ": " + bytes(size) + ", tag " + (tag | 0) + ", " + commWords(view.about, comm),
             ),
           ),
       ),

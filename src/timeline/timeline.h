@@ -76,6 +76,7 @@ struct fv_timeline_header {
     struct fv_timeline_part critical;       /* struct fv_timeline_stretch: the critical path, by time; none: no
                                              * analysis */
     struct fv_timeline_part comms;          /* uint32_t: of each communicator, members that have rows */
+    struct fv_timeline_part comm_names;     /* uint32_t: string of each communicator; "": it has none */
     struct fv_timeline_part strings;        /* bytes: each ends with a NUL, and what refers to it is its offset */
 };
 
@@ -117,10 +118,11 @@ struct fv_timeline_block {
     uint32_t bytes, raw, count, pad;
 };
 
-/* Slices: begin, from that of the one before; ns; region * 8 + flags: 1 sampled, 2 it waited, 4 it took part in a
- * collective operation; depth; context + 1; of those that waited ns of that, and the row that it waited for, + 1 - the
- * own row, zigzag; of those that took part the communicator and a number that all members' calls have. */
-#define FV_TIMELINE_SLICE_COLUMNS 9
+/* Slices: begin, from that of the one before; ns; region * 16 + flags: 1 sampled, 2 it waited, 4 it took part in a
+ * collective operation, 8 it is of a file; depth; context + 1; of those that waited ns of that, and the row that it
+ * waited for, + 1 - the own row, zigzag; of those that took part the communicator, a number that all members' calls
+ * have, and the rank of the root in MPI_COMM_WORLD, + 1; 0: it has none; of those of a file its number. */
+#define FV_TIMELINE_SLICE_COLUMNS 11
 struct fv_timeline_chunk {
     struct fv_timeline_block block;
     uint64_t begin_ns, end_ns; /* of the first one to begin; of the last one to end */
@@ -167,7 +169,7 @@ enum fv_timeline_io_kind {
 struct fv_timeline_io_file {
     uint32_t name, host; /* strings */
 };
-#define FV_TIMELINE_COLUMNS 9       /* at most */
+#define FV_TIMELINE_COLUMNS 11      /* at most */
 #define FV_TIMELINE_RAW     1000000 /* bytes of a block, at most */
 
 /* A bin, in the file 2 bytes for each part that the row has, and the region: parts of its time in 1 / 65535, those of

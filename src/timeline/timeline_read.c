@@ -95,9 +95,10 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
     t->labels = part(t, h->labels, sizeof(*t->labels));
     t->critical = part(t, h->critical, sizeof(*t->critical));
     t->comms = part(t, h->comms, sizeof(*t->comms));
+    t->comm_names = part(t, h->comm_names, sizeof(*t->comm_names));
     t->strings = part(t, h->strings, 1);
     return h->regions.count && t->rows && t->regions && t->chunks && t->messages && t->contexts && t->strings &&
-           t->series && t->labels && t->critical && t->comms && t->members && t->io && t->files &&
+           t->series && t->labels && t->critical && t->comms && t->comm_names && t->members && t->io && t->files &&
            series_are_right(t) && h->strings.count && !t->strings[h->strings.count - 1] && rows_are_right(t) &&
            blocks_are_right(t);
 }
@@ -134,6 +135,16 @@ void fv_timeline_close(struct fv_timeline_file *t)
 const char *fv_timeline_text(const struct fv_timeline_file *t, uint32_t string)
 {
     return string < t->header->strings.count ? t->strings + string : "";
+}
+
+const char *fv_timeline_comm_name(const struct fv_timeline_file *t, uint32_t comm)
+{
+    return comm < t->header->comm_names.count ? fv_timeline_text(t, t->comm_names[comm]) : "";
+}
+
+const char *fv_timeline_file_name(const struct fv_timeline_file *t, uint32_t file)
+{
+    return file < t->header->files.count ? fv_timeline_text(t, t->files[file].name) : "";
 }
 
 /* ---- blocks ---- */
@@ -208,12 +219,14 @@ static bool unpack(const struct fv_timeline_file *t, const struct fv_timeline_bl
 static inline struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, struct varints *columns,
                                                  uint64_t before, uint32_t row, bool times)
 {
-    struct fv_timeline_seen s = { .context = FV_TIMELINE_NONE, .cause = FV_TIMELINE_NONE, .comm = FV_TIMELINE_NONE };
+    struct fv_timeline_seen s = { .context = FV_TIMELINE_NONE, .cause = FV_TIMELINE_NONE };
+
+    s.comm = s.root = s.file = FV_TIMELINE_NONE;
 
     s.begin_ns = before + number(&columns[0]);
     s.ns = number(&columns[1]);
     const uint64_t region = number(&columns[2]);
-    s.region = region >> 3 < t->header->regions.count ? (uint32_t)(region >> 3) : 0;
+    s.region = region >> 4 < t->header->regions.count ? (uint32_t)(region >> 4) : 0;
     s.is_sampled = region & 1;
     const uint64_t depth = number(&columns[3]);
     s.depth = depth < DEEPEST ? (uint32_t)depth : DEEPEST;
@@ -233,7 +246,10 @@ static inline struct fv_timeline_seen next_slice(const struct fv_timeline_file *
     if (region & 4) {
         s.comm = (uint32_t)number(&columns[7]);
         s.instance = (uint32_t)number(&columns[8]);
+        s.root = (uint32_t)number(&columns[9]) - 1; /* 0: all bits are 1 */
     }
+    if (region & 8)
+        s.file = (uint32_t)number(&columns[10]);
     return s;
 }
 

@@ -21,7 +21,7 @@ struct fv_timeline_file {
     const struct fv_timeline_series *series;
     const struct fv_timeline_label *labels;
     const struct fv_timeline_stretch *critical;
-    const uint32_t *comms;
+    const uint32_t *comms, *comm_names;
     const char *strings;
     const uint8_t *map;
     size_t bytes;
@@ -34,6 +34,9 @@ void fv_timeline_close(struct fv_timeline_file *timeline);
 
 /* "" where it is damaged. */
 const char *fv_timeline_text(const struct fv_timeline_file *timeline, uint32_t string);
+/* "": it has none, or there is no such. */
+const char *fv_timeline_comm_name(const struct fv_timeline_file *timeline, uint32_t comm);
+const char *fv_timeline_file_name(const struct fv_timeline_file *timeline, uint32_t file);
 
 /* What is taken out of a timeline: what has a part of [from_ns, to_ns), whole; of these rows. */
 struct fv_timeline_choice {
@@ -45,10 +48,10 @@ bool fv_timeline_choice_has(const struct fv_timeline_choice *part, const struct 
 /* What rows have of a stretch of time, in parts of 255: of several rows the mean. */
 struct fv_timeline_tile {
     uint8_t parts[FV_TIMELINE_CLASS_COUNT];
+    uint8_t computing; /* main threads between calls, where neither regions nor samples say what is done */
     uint8_t wait, region_part;
     uint32_t region; /* that has most of it, an estimate of several bins or rows; FV_TIMELINE_NONE */
 };
-    uint8_t computing; /* main threads between calls, where neither regions nor samples say what is done */
 /* `count` stretches of equal length from `from` to `to`; of `rows` together. */
 void fv_timeline_tiles(const struct fv_timeline_file *timeline, const uint32_t *rows, size_t row_count, double from,
                        double to, struct fv_timeline_tile *out, size_t count);
@@ -65,13 +68,15 @@ struct fv_timeline_seen {
     uint32_t region, context, cause; /* FV_TIMELINE_NONE: none */
     uint32_t depth;
     uint32_t comm, instance; /* a collective operation that it took part in; comm: FV_TIMELINE_NONE: in none */
+    uint32_t root;           /* of that, in MPI_COMM_WORLD; FV_TIMELINE_NONE: none */
+    uint32_t file;           /* FV_TIMELINE_NONE: it is of none */
     bool is_sampled;
 };
 typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slice); /* false: enough */
 /* Slices of a row that have a part of [from, to) and take `least_ns` or more; short ones first. False: not all. */
 bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
                         uint64_t least_ns, fv_timeline_take *take, void *context);
-/* All of them, but without context, cause, comm and instance, which takes less time. */
+/* All of them, but without context, cause, file, comm, instance and root, which takes less time. */
 void fv_timeline_times(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,
                        fv_timeline_take *take, void *context);
 /* The same as fv_timeline_slices() of one chunk, in the order of begins. */

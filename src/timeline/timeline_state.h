@@ -18,9 +18,10 @@ struct fv_timeline_slice {
     uint64_t begin_ns, ns, wait_ns;
     uint32_t region, context, cause; /* context: FV_TIMELINE_NONE: none; cause: row */
     uint16_t depth, flags;
-    uint32_t comm, instance; /* that it took part in */
+    uint32_t comm, instance, root; /* that it took part in; root: world rank; FV_TIMELINE_NONE: none */
+    uint32_t file;
 };
-enum { FV_SLICE_SAMPLED = 1, FV_SLICE_WAITED = 2, FV_SLICE_TOGETHER = 4 };
+enum { FV_SLICE_SAMPLED = 1, FV_SLICE_WAITED = 2, FV_SLICE_TOGETHER = 4, FV_SLICE_OF_FILE = 8 };
 
 /* A stretch of time in which a region was innermost; or a wait: FV_TIMELINE_NONE. */
 struct fv_timeline_piece {
@@ -58,6 +59,7 @@ struct fv_timeline_open {
     uint64_t begin_ns;
     uint32_t region, context;
     uint32_t comm, instance; /* of the collective operation that it is, the first one; FV_TIMELINE_NONE */
+    uint32_t root, file;     /* the operation's, FV_TIMELINE_NONE: none; the first file, likewise */
     bool is_open;            /* samples say what is done in it */
     size_t first_member;     /* of those that it completes, + 1; 0: none */
 };

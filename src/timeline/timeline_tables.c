@@ -72,7 +72,7 @@ static void add_slice(struct fv_bytes *columns, const struct fv_timeline_slice *
 {
     fv_timeline_add_number(&columns[0], s->begin_ns - before);
     fv_timeline_add_number(&columns[1], s->ns);
-    fv_timeline_add_number(&columns[2], (uint64_t)s->region << 3 | s->flags);
+    fv_timeline_add_number(&columns[2], (uint64_t)s->region << 4 | s->flags);
     fv_timeline_add_number(&columns[3], s->depth);
     fv_timeline_add_number(&columns[4], s->context == FV_TIMELINE_NONE ? 0 : (uint64_t)s->context + 1);
     if (s->flags & FV_SLICE_WAITED) {
@@ -84,7 +84,10 @@ static void add_slice(struct fv_bytes *columns, const struct fv_timeline_slice *
     if (s->flags & FV_SLICE_TOGETHER) {
         fv_timeline_add_number(&columns[7], s->comm);
         fv_timeline_add_number(&columns[8], s->instance);
+        fv_timeline_add_number(&columns[9], s->root == FV_TIMELINE_NONE ? 0 : (uint64_t)s->root + 1);
     }
+    if (s->flags & FV_SLICE_OF_FILE)
+        fv_timeline_add_number(&columns[10], s->file);
 }
 
 void fv_timeline_put_chunk(struct fv_timeline_writer *w, fv_timeline_putter *put, struct fv_timeline_thread *t,
@@ -308,13 +311,21 @@ static void write_comms(struct fv_timeline_writer *w)
     for (size_t i = 0; i < count; i++)
         traced[i] = fv_groups_traced(&w->groups, (uint32_t)i);
     w->header.comms = part(w, traced, count, sizeof(*traced));
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_def_comm *c = &w->merge->defs.comms[i];
+
+        traced[i] = fv_timeline_string(w, c->flags & FV_COMM_WORLD  ? "MPI_COMM_WORLD"
+                                          : c->flags & FV_COMM_SELF ? "MPI_COMM_SELF"
+                                                                    : c->name);
+    }
+    w->header.comm_names = part(w, traced, count, sizeof(*traced));
     free(traced);
 }
 
 static void write_files(struct fv_timeline_writer *w)
 {
     const struct fv_defs *d = &w->merge->defs;
-    const size_t count = w->io_count ? d->file_count : 0;
+    const size_t count = d->file_count;
     struct fv_timeline_io_file *all = fv_xcalloc(count + 1, sizeof(*all));
 
     for (size_t i = 0; i < count; i++)
@@ -342,6 +353,7 @@ void fv_timeline_write_tables(struct fv_timeline_writer *w)
 {
     write_labels(w);
     write_comms(w);
+    write_files(w);
     write_critical(w);
     write_files(w);
     if (w->chunk_count)

@@ -75,7 +75,13 @@ static void enter(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
     spend(w, t, now);
     FV_GROW(t->open, t->room, t->depth + 1);
     t->open[t->depth++] = (struct fv_timeline_open){
-        now, region, node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE, FV_TIMELINE_NONE, 0, is_open, 0
+        .begin_ns = now,
+        .region = region,
+        .context = node ? w->merge->context_of_node[node] : FV_TIMELINE_NONE,
+        .comm = FV_TIMELINE_NONE,
+        .root = FV_TIMELINE_NONE,
+        .file = FV_TIMELINE_NONE,
+        .is_open = is_open,
     };
 }
 
@@ -102,6 +108,11 @@ static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
         slice.flags |= FV_SLICE_TOGETHER;
         slice.comm = o->comm;
         slice.instance = o->instance;
+        slice.root = o->root;
+    }
+    if (o->file != FV_TIMELINE_NONE) {
+        slice.flags |= FV_SLICE_OF_FILE;
+        slice.file = o->file;
     }
     if (!slice.ns && w->regions[slice.region].class == FV_TIMELINE_THREADS)
         return; /* an archive's wait is told once it is over, in the region that has it */
@@ -157,14 +168,29 @@ static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, c
 }
 
 /* Of several that a call completes the first one. */
-static void take_part(struct fv_timeline_thread *t, const struct fv_record *r)
+static void take_part(const struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
 {
+    const uint32_t own = w->rows[t->row].rank;
     struct fv_timeline_open *o = t->depth ? &t->open[t->depth - 1] : NULL;
 
     if (!o || o->comm != FV_TIMELINE_NONE || r->aux == FV_NONE || r->tag)
         return;
     o->comm = r->ref;
     o->instance = r->aux;
+    o->root = r->peer == FV_PEER_SELF   ? own
+              : r->peer >= FV_PEER_OURS ? FV_TIMELINE_NONE
+                                        : fv_groups_peer(&w->groups, r->ref, own, r->peer);
+}
+
+/* A call of MPI's or of the C library's for a file that is open. */
+static void use_file(const struct fv_timeline_writer *w, struct fv_timeline_thread *t, uint32_t handle)
+{
+    const struct fv_defs *d = &w->merge->defs;
+    struct fv_timeline_open *o = t->depth ? &t->open[t->depth - 1] : NULL;
+
+    if (o && o->file == FV_TIMELINE_NONE && handle < d->handle_count && d->handles[handle].file < d->file_count &&
+        w->regions[o->region].class != FV_TIMELINE_FUNCTION)
+        o->file = d->handles[handle].file;
 }
 
 /* Ends come in the order of begins: a region around others that is left takes them along. */
@@ -204,6 +230,10 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
         leave(w, t, r->time_ns, r->sent, r->sent ? fv_timeline_row_of(w, r->id) : FV_TIMELINE_NONE);
         break;
     case FV_REC_LIBRARY_LEAVE:
+        if (r->aux)
+            use_file(w, t, r->aux - 1);
+        leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE);
+        break;
     case FV_REC_WORK_LEAVE:
     case FV_REC_SECTION_LEAVE:
     case FV_REC_INSTANCE_END: leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE); break;
@@ -212,7 +242,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
     case FV_REC_SAMPLE: sample(w, t, r); break;
     case FV_REC_COLL_END:
     case FV_REC_ICOLL_END:
-        take_part(t, r);
+        take_part(w, t, r);
         fv_timeline_member_record(w, t, r);
         break;
     case FV_REC_ICOLL_BEGIN: fv_timeline_member_record(w, t, r); break;
@@ -221,7 +251,10 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
     case FV_REC_IO_SEEK:
     case FV_REC_IO_BEGIN:
     case FV_REC_IO_END:
-    case FV_REC_IO_CANCEL: fv_timeline_io_record(w, t, r); break;
+    case FV_REC_IO_CANCEL:
+        use_file(w, t, r->ref);
+        fv_timeline_io_record(w, t, r);
+        break;
     case FV_REC_COUNTER:
     case FV_REC_SENSOR: fv_timeline_count_record(w, t->row, r); break;
     default: fv_timeline_message_record(w, t->row, r);

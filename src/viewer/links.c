@@ -69,6 +69,25 @@ enum MHD_Result fv_viewer_chain(void *context, struct MHD_Connection *connection
     return tell_links(v, connection, begin_answer(), found, count);
 }
 
+/* What a slice is of, beside its times. */
+enum MHD_Result fv_viewer_call(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    const struct shown *v = shown_of(context, connection);
+    struct fv_timeline_link of;
+    struct answer *a = begin_answer();
+
+    (void)r;
+    if (asked_for(v, connection, &of)) {
+        const char *file = fv_timeline_file_name(v->timeline, of.seen.file);
+
+        if (of.seen.root != FV_TIMELINE_NONE)
+            fv_json_unsigned(&a->json, "root", of.seen.root);
+        if (*file)
+            fv_json_string(&a->json, "file", file);
+    }
+    return end_answer(v, connection, a);
+}
+
 enum MHD_Result fv_viewer_together(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);

@@ -78,6 +78,10 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
         fv_json_end(&a->json);
     }
     fv_json_end(&a->json);
+    fv_json_array(&a->json, "comms");
+    for (uint64_t i = 0; i < t->header->comm_names.count; i++)
+        fv_json_string(&a->json, NULL, fv_timeline_comm_name(t, (uint32_t)i));
+    fv_json_end(&a->json);
     fv_json_array(&a->json, "regions");
     for (uint64_t i = 0; i < t->header->regions.count; i++) {
         fv_json_array(&a->json, NULL);
@@ -238,6 +242,7 @@ static const struct fv_web_route routes[] = {
     { MHD_HTTP_METHOD_GET, "/rows", fv_viewer_rows },
     { MHD_HTTP_METHOD_GET, "/blocked", fv_viewer_blocked },
     { MHD_HTTP_METHOD_GET, "/chain", fv_viewer_chain },
+    { MHD_HTTP_METHOD_GET, "/call", fv_viewer_call },
     { MHD_HTTP_METHOD_GET, "/together", fv_viewer_together },
     { MHD_HTTP_METHOD_GET, "/critical", fv_viewer_critical },
     { MHD_HTTP_METHOD_GET, "/labels", fv_viewer_labels },

@@ -4,12 +4,13 @@
  * Of two traces, trace=1 asks about the second one.
  *
  *     GET /              the page
- *     GET /about         JSON: what there is: span, rows, regions with their classes, and their sums over the run
+ *     GET /about         JSON: what there is: span, rows, communicators, regions with their classes, and sums
  *     POST /tiles        from, to (ns), count; the body is lines, "0-3,7;4" (viewer/lines.c): for each line and stretch
  *                        a struct fv_timeline_tile, as arrays: regions (4 bytes), then bytes: their parts, waits, and
  *                        the parts of each class, and of computing; each array is of all lines and stretches
  *     GET /slices        from, to, row, least (ns): JSON: slices, at most SLICES; the shorter ones are left out
  *     GET /chain         row, begin, depth, of a call that waited: JSON: waits of whom it waited for, and so on
+ *     GET /call          likewise, of any: JSON: the root of a collective operation, in MPI_COMM_WORLD, and the file
  *     GET /together      likewise, of a collective operation: JSON: its communicator, the calls of its members
  *     GET /critical      from, to, least (ns): JSON: where the critical path is, at most STRETCHES
  *     GET /labels        from, to: JSON: moments that were marked, at most LABELS

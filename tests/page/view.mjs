@@ -352,7 +352,7 @@ async function ofCall(page) {
 
     view.bench.show("details");
     view.select(call);
-    return `from rank ${view.about.rows[first.from].rank}: ${bytes(first.bytes)}, tag ${first.tag}, communicator`;
+    return `from rank ${view.about.rows[first.from].rank}: ${bytes(first.bytes)}, tag ${first.tag}, ${commWords(view.about, first.comm)}`;
   });
 
   await page.waitForSelector(".messages li", TIMEOUT);

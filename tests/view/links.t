@@ -6,6 +6,7 @@ import array
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -297,6 +298,41 @@ def archive_of(archives, name):
     return os.path.join(os.path.dirname(os.path.dirname(archives['scorep-late'])), name, 'traces.otf2')
 
 
+def called(anchor):
+    """Of each location what calls had: (begin, depth) -> root and file, as far as otf2-print tells them."""
+    clock = harness.run(['otf2-print', '-G', anchor]).ended(0).out
+    ticks, offset = map(int, re.search(r'Ticks per Seconds: (\d+), Global Offset: (\d+)', clock).groups())
+    found = {}
+    for event in otf2_print.events(anchor):
+        calls, stack = found.setdefault(event.location, ({}, []))
+        if event.kind == 'ENTER':
+            stack.append(((event.time - offset) * 10**9 // ticks, len(stack)))
+        elif event.kind == 'LEAVE':
+            stack.pop()
+        elif event.kind == 'MPI_COLLECTIVE_END' and event.root != 'NONE':
+            calls.setdefault(stack[-1], {})['root'] = int(event.root)
+        elif event.kind.startswith('IO_') and 'handle' in event:
+            calls.setdefault(stack[-1], {}).setdefault('file', event.handle.strip('"').partition('file://')[2])
+    return [calls for _, (calls, _) in sorted(found.items())]
+
+
+def details(tap, archives):
+    """The root of a collective operation, the file of a call, names of communicators."""
+    for name, key, least in (('scorep-coll', 'root', 20), ('scorep-io', 'file', 40)):
+        server = Server(archive_of(archives, name))
+        with tap.test('{}: the {} of each call, as otf2-print has it'.format(name, key)):
+            some = 0
+            for row, wanted in enumerate(called(archive_of(archives, name))):
+                for begin, _, _, _, depth, *_ in server.json('slices', row=row)['slices']:
+                    found = server.json('call', row=row, begin=begin, depth=depth)
+                    equal('row {} at {}'.format(row, begin), found.get(key), wanted.get((begin, depth), {}).get(key))
+                    some += key in found
+            check(some >= least, '{} calls', some)
+            check('MPI_COMM_WORLD' in server.json('about')['comms'], '{}', server.json('about')['comms'])
+            equal('no such call', server.json('call', row=0, begin=1, depth=99), {})
+        server.stop()
+
+
 def charts_in_browser(tap, archives):
     """Several values in one chart, rows in any order, messages of one function."""
     servers = [Server(archive_of(archives, 'scorep-metrics')), Server(archives['scorep-late'])]
@@ -309,6 +345,7 @@ def main():
     tap = harness.Tap()
     harness.patiently()
     archives = foreign(tap)
+    details(tap, archives)
     charts_in_browser(tap, archives)
     for name in ('scorep-coll', 'scorep-late'):
         together(tap, name, archives[name])
