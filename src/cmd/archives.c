@@ -8,6 +8,7 @@
 #include "cmd/install.h"
 #include "tool/vec.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -27,6 +28,28 @@ bool fv_is_archive(const char *path)
     return length > strlen(FV_ARCHIVE_ENDING) &&
            !strcmp(path + length - strlen(FV_ARCHIVE_ENDING), FV_ARCHIVE_ENDING) && !stat(path, &st) &&
            S_ISREG(st.st_mode);
+}
+
+size_t fv_archive_in(const char *directory, char out[PATH_MAX])
+{
+    size_t count = 0;
+    DIR *d = opendir(directory);
+
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        char path[PATH_MAX];
+
+        if (snprintf(path, sizeof(path), "%s/%s", directory, e->d_name) >= (int)sizeof(path) || !fv_is_archive(path))
+            continue;
+        snprintf(out, PATH_MAX, "%s", path);
+        if (!strcmp(e->d_name, "traces" FV_ARCHIVE_ENDING)) {
+            count = 1;
+            break;
+        }
+        count++;
+    }
+    if (d)
+        closedir(d);
+    return count;
 }
 
 /* By its own path, which is the same from wherever it is named. False: there is no cache. */

@@ -14,6 +14,8 @@
 
 /* Is there such a file? */
 bool fv_is_archive(const char *path);
+/* The archive in a directory, `traces.otf2` or else the only one. How many there are; of several none is chosen. */
+size_t fv_archive_in(const char *directory, char out[PATH_MAX]);
 /* Where its experiment goes, unless it is said: beside it. */
 static inline void fv_archive_place(const char *anchor, char *out, size_t bytes)
 {

@@ -85,9 +85,31 @@ static bool fits(const struct fv_trace_timeline *t)
                                               (!t->most_bytes || h->file_bytes <= t->most_bytes));
 }
 
+/* Of a directory that holds an archive and no rank files, the archive. False: it has several, which was said. */
+static bool find_trace(struct fv_trace_timeline *t, const char *trace)
+{
+    struct fv_rank_files files = { 0 };
+    size_t rank_files, archives;
+    struct stat st;
+
+    t->trace = trace;
+    if (stat(trace, &st) || !S_ISDIR(st.st_mode))
+        return true;
+    fv_rank_files_list(&files, trace);
+    rank_files = files.count;
+    fv_rank_files_release(&files);
+    archives = rank_files ? 0 : fv_archive_in(trace, t->archive);
+    if (archives == 1)
+        t->trace = t->archive;
+    else if (archives)
+        fv_log("%s: it has %zu archives; name one, such as %s", trace, archives, t->archive);
+    return archives <= 1;
+}
+
 bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes)
 {
-    t->trace = trace;
+    if (!find_trace(t, trace))
+        return false;
     t->most_bytes = most_bytes;
     t->source = hash_trace(t);
     if (!choose_place(t))

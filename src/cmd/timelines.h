@@ -9,9 +9,10 @@
 #include <limits.h>
 
 struct fv_trace_timeline {
-    const char *trace;   /* experiment directory or archive */
-    uint64_t source;     /* what the trace is, by its files */
-    uint64_t most_bytes; /* that the timeline may have; 0: any number */
+    const char *trace;      /* experiment directory or archive */
+    char archive[PATH_MAX]; /* the archive of a directory without rank files, which `trace` is then */
+    uint64_t source;        /* what the trace is, by its files */
+    uint64_t most_bytes;    /* that the timeline may have; 0: any number */
     char place[PATH_MAX], file[PATH_MAX + 16];
     struct fv_timeline_file timeline;
 };

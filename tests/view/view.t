@@ -259,6 +259,19 @@ def refused(tap, anchor):
             equal('lines of {}'.format(words), len(run.err.splitlines()) if status == 1 else 1, 1)
 
 
+def of_directory(tap, anchor):
+    with tap.test('a directory that holds an archive, or several'):
+        server = Server(os.path.dirname(anchor))
+        equal('shown', server.json('about')['title'], anchor)
+        server.stop()
+        place = harness.scratch('several')
+        for name in ('one.otf2', 'two.otf2'):
+            shutil.copy(anchor, os.path.join(place, name))
+        run = harness.run([harness.FVMPI, 'view', place]).ended(1)
+        equal('lines', len(run.err.splitlines()), 1)
+        check('2 archives' in run.err and place in run.err.split('such as ')[-1], '{}', run.err)
+
+
 def sampled(tap, mpi):
     """Computing outside of all regions is the function that samples found there, an estimate."""
     with tap.test('{}: computing is never blank: samples say what it was'.format(mpi)):
@@ -368,6 +381,7 @@ def main():
         archive(tap, name, anchor)
     cached(tap, archives['scorep-late'])
     refused(tap, archives['scorep-late'])
+    of_directory(tap, archives['scorep-late'])
     idle(tap)
     for mpi in harness.an_mpi(tap):
         recorded(tap, mpi)
