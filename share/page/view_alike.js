@@ -43,10 +43,7 @@ function rowsText(about, rows) {
 class Alike {
   constructor(view) {
     Object.assign(this, panelOf(this, view, "alike", "Processes alike", "bottom"));
-    const [limit, by] = (address.get("alike") || "").split(",");
-
-    this.limit = ALIKE_LIMITS[limit] ? limit : "10";
-    this.by = ALIKE_BY[by] ? by : "function";
+    this.readAddress();
     this.profiles = null;
     this.table = new LongTable("groups", "groups of rows that spend the time alike", this.columns(), {
       sorted: "differs",
@@ -63,6 +60,17 @@ class Alike {
       ),
       this.table.element,
     );
+  }
+  readAddress() {
+    const [limit, by] = (address.get("alike") || "").split(",");
+
+    this.limit = ALIKE_LIMITS[limit] ? limit : "10";
+    this.by = ALIKE_BY[by] ? by : "function";
+  }
+  /* Another address is shown. */
+  takeAddress() {
+    this.readAddress();
+    this.element.querySelectorAll("select").forEach((select, i) => (select.value = [this.limit, this.by][i]));
   }
   choice(label, key, entries) {
     return chooser(label, Object.entries(entries), this[key], value => {

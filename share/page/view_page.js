@@ -275,6 +275,7 @@ async function startView(view) {
     address.read();
     view.readAddress();
     view.rows.fromAddress().then(() => view.changed());
+    if (view.bench.panels.has("alike")) view.bench.panels.get("alike").takeAddress();
     view.bench.fromAddress();
     view.charts.readAddress();
     view.radar.chosen = address.get("colour") || "";

@@ -340,9 +340,10 @@ def unified(mpi, program, arguments, options):
 def recorded(tap, mpi):
     """Rank files have what their archive has."""
     snapshot = os.path.join(harness.scratch('files'), 'snapshot')
-    directory, anchor = unified(mpi, '../io/rank0.c', [snapshot], ['--io'])
-    for trace in (directory, anchor):
-        files(tap, '{}, --io, {}'.format(mpi, os.path.basename(trace)), anchor, trace)
+    if not harness.SANITIZER:  # it is in front of the C library itself
+        directory, anchor = unified(mpi, '../io/rank0.c', [snapshot], ['--io'])
+        for trace in (directory, anchor):
+            files(tap, '{}, --io, {}'.format(mpi, os.path.basename(trace)), anchor, trace)
     directory, anchor = unified(mpi, 'nonblocking.c', [], [])
     server = Server(directory)
     about = server.json('about')
