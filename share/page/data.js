@@ -2,11 +2,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The run's tables, as src/views/page/page.c writes them. */
 
+/* Titles have short words for the text's sake. */
+const heading = title => title.replace(/\bcov\b/, "variation");
+
+/* Keys of columns, in what others mean, are said by their titles: keys are for --where and --table. */
+function meanings(columns) {
+  const titles = new Map(columns.filter(({ key }) => /[_.]/.test(key)).map(({ key, title }) => [key, heading(title)]));
+
+  return columns.map(column => ({
+    ...column,
+    title: heading(column.title),
+    doc: (column.doc || "").replace(/[a-z]\w*(?:\.[a-z]\w*)*/gi, word =>
+      titles.get(word) ? '"' + titles.get(word) + '"' : word,
+    ),
+  }));
+}
+
 class Table {
   constructor(described, values, words) {
     Object.assign(this, described);
     this.words = words;
-    this.columns = described.columns.map((column, i) => ({ ...column, values: values[i] }));
+    this.columns = meanings(described.columns).map((column, i) => ({ ...column, values: values[i] }));
     this.byKey = new Map(this.columns.map(column => [column.key, column]));
     this.shown = (described.shown || "")
       .split(/\s+/)

@@ -85,6 +85,8 @@ class JobView {
       "ranks from top to bottom, time from left to right; darker: a larger part of the rank's time",
       (c, width, height) => this.draw(c, width, height),
     );
+    this.ramp = make("i", { class: "key ramp" });
+    this.lineWords = make("span");
     this.picture.addEventListener("pointermove", event => this.point(event.offsetX, event.offsetY));
     this.elsewhere = make("p", { class: "note" });
     this.now = make("div", { id: "job-now" });
@@ -146,6 +148,7 @@ class JobView {
           this.key = value;
           this.redraw();
         }),
+        make("span", { class: "note" }, "0 %", this.ramp, "100 %", this.lineWords),
       ),
       this.picture,
       this.where,
@@ -180,6 +183,9 @@ class JobView {
       tall = (height - 20) / rows,
       steps = Array.from({ length: 65 }, (_, step) => shade(step / 64));
 
+    this.ramp.style.background = `linear-gradient(to right, ${steps[0]}, ${steps[64]})`;
+    this.lineWords.textContent =
+      ranks > rows ? "; each line is the mean of " + Math.ceil(ranks / rows) + " ranks" : "; each line is a rank";
     c.fillStyle = colours("quiet");
     c.textAlign = "right";
     c.textBaseline = "top";

@@ -174,7 +174,7 @@ class Chart {
         null,
         make("b", null, event),
         this.unit,
-        make("label", null, "right axis: ", this.other),
+        this.other,
         make(
           "button",
           {
@@ -234,8 +234,9 @@ class Chart {
     const others = events.filter(event => event !== this.event);
 
     if (!others.includes(this.second)) this.second = null;
+    this.other.hidden = !others.length;
     this.other.replaceChildren(
-      make("option", { value: "" }, "none"),
+      make("option", { value: "" }, this.second ? "no right axis" : "add on the right ..."),
       ...others.map(event => make("option", { value: event, selected: event === this.second }, event)),
     );
   }

@@ -1185,6 +1185,23 @@ async function flame(page, tree) {
   ];
 }
 
+/* What a column means is said in words: other columns by their titles, not by the keys that --where takes. */
+async function meant(page) {
+  const keys = await page.evaluate(() =>
+    [...document.querySelectorAll("div.table")].flatMap(({ view: { table } }) => {
+      const all = new Set(table.columns.map(({ key }) => key).filter(key => /[_.]/.test(key)));
+
+      return table.columns.flatMap(({ key, title, doc }) =>
+        (`${title} ${doc}`.match(/[a-z]\w*(\.[a-z]\w*)*/gi) || [])
+          .filter(word => (all.has(word) && !/^event_\d$/.test(word)) || word === "cov") /* of events that have names */
+          .map(word => key + ": " + word),
+      );
+    }),
+  );
+
+  return same("keys", keys, []);
+}
+
 /* No subject is offered that the run has not; no column of a table is empty. */
 async function offered(page, report) {
   const titles = await page.locator("details.subject > summary h2").allInnerTexts(),
@@ -1301,6 +1318,7 @@ for (const {
     await look("pictures", pictures(page, report));
     await look("order of ranks", mapped(page));
     await look("what is offered", offered(page, report));
+    await look("what columns mean", meant(page));
   }
   if (csv) {
     await page.screenshot({ path: path.join(folder, name + "-all.png"), fullPage: true });

@@ -54,6 +54,11 @@ async function choice(page) {
     same("right axis", range, { event: "meminfo.MemTotal", least: 0, most: 2 ** 21 }),
     same("right axis of none", await page.evaluate(event => charts.get(event).second, other), null),
     same("charts left", await page.locator(chart("meminfo.MemTotal")).count(), 0),
+    same(
+      "right axis of nothing",
+      (await page.locator("figure.chart figcaption").allInnerTexts()).join().match(/none/),
+      null,
+    ),
   ]
     .filter(Boolean)
     .join("; ");
@@ -137,9 +142,11 @@ async function job(page) {
     ranks = await page.evaluate(() => state.live.job.last().rank.length);
 
   const sensors = await page.evaluate(() => state.live.job.told.sensors.length),
-    told = await page.locator("#job-sensors tbody tr").count();
+    told = await page.locator("#job-sensors tbody tr").count(),
+    legend = await page.locator("#job figcaption .note").innerText();
 
   return [
+    /^0 %\s*100 %; each line is (a rank|the mean of \d+ ranks)$/.test(legend) ? null : "legend: " + legend,
     same("rows", rows.length, ranks),
     same("sensors", told, sensors),
     colours > 2 ? null : `${colours} colours in the picture`,
