@@ -206,6 +206,19 @@ static void team(struct fv_timeline_writer *w, struct fv_timeline_thread *t, con
 
 /* ---- records ---- */
 
+static void collective(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
+{
+    if (r->kind != FV_REC_ICOLL_BEGIN)
+        take_part(w, t, r);
+    fv_timeline_member_record(w, t, r);
+}
+
+static void io(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
+{
+    use_file(w, t, r->ref);
+    fv_timeline_io_record(w, t, r);
+}
+
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
 {
     struct fv_timeline_writer *w = writer_of(sink);
@@ -242,19 +255,13 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
     case FV_REC_SAMPLE: sample(w, t, r); break;
     case FV_REC_COLL_END:
     case FV_REC_ICOLL_END:
-        take_part(w, t, r);
-        fv_timeline_member_record(w, t, r);
-        break;
-    case FV_REC_ICOLL_BEGIN: fv_timeline_member_record(w, t, r); break;
+    case FV_REC_ICOLL_BEGIN: collective(w, t, r); break;
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
     case FV_REC_IO_SEEK:
     case FV_REC_IO_BEGIN:
     case FV_REC_IO_END:
-    case FV_REC_IO_CANCEL:
-        use_file(w, t, r->ref);
-        fv_timeline_io_record(w, t, r);
-        break;
+    case FV_REC_IO_CANCEL: io(w, t, r); break;
     case FV_REC_COUNTER:
     case FV_REC_SENSOR: fv_timeline_count_record(w, t->row, r); break;
     default: fv_timeline_message_record(w, t->row, r);

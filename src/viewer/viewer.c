@@ -41,6 +41,19 @@ static void tell_classes(struct fv_json *json)
     fv_json_end(json);
 }
 
+static void tell_left_out(struct fv_json *json, const struct fv_timeline_left_out *left)
+{
+    fv_json_object(json, "left_out");
+    fv_json_unsigned(json, "calls", left->slices);
+    fv_json_unsigned(json, "least_ns", left->least_ns);
+    fv_json_unsigned(json, "messages", left->messages);
+    fv_json_unsigned(json, "series", left->series);
+    fv_json_unsigned(json, "critical", left->critical);
+    fv_json_unsigned(json, "collectives", left->members);
+    fv_json_unsigned(json, "io", left->io);
+    fv_json_end(json);
+}
+
 static enum MHD_Result answer_about(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
@@ -57,15 +70,7 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     fv_json_unsigned(&a->json, "unmatched", t->header->unmatched);
     fv_json_unsigned(&a->json, "collectives", t->header->members);
     fv_json_unsigned(&a->json, "io", t->header->io);
-    fv_json_object(&a->json, "left_out");
-    fv_json_unsigned(&a->json, "calls", t->header->left_out.slices);
-    fv_json_unsigned(&a->json, "least_ns", t->header->left_out.least_ns);
-    fv_json_unsigned(&a->json, "messages", t->header->left_out.messages);
-    fv_json_unsigned(&a->json, "series", t->header->left_out.series);
-    fv_json_unsigned(&a->json, "critical", t->header->left_out.critical);
-    fv_json_unsigned(&a->json, "collectives", t->header->left_out.members);
-    fv_json_unsigned(&a->json, "io", t->header->left_out.io);
-    fv_json_end(&a->json);
+    tell_left_out(&a->json, &t->header->left_out);
     tell_classes(&a->json);
     fv_json_array(&a->json, "rows");
     for (uint64_t i = 0; i < t->header->rows.count; i++) {

@@ -352,7 +352,9 @@ async function ofCall(page) {
 
     view.bench.show("details");
     view.select(call);
-    return `from rank ${view.about.rows[first.from].rank}: ${bytes(first.bytes)}, tag ${first.tag}, ${commWords(view.about, first.comm)}`;
+    const sender = view.about.rows[first.from].rank;
+
+    return `from rank ${sender}: ${bytes(first.bytes)}, tag ${first.tag}, ${commWords(view.about, first.comm)}`;
   });
 
   await page.waitForSelector(".messages li", TIMEOUT);
