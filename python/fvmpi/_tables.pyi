@@ -2472,6 +2472,30 @@ class LookedThreadsRow(KnownRow):
     line: Optional[int]
     path: str
 
+class LookedPlacesRow(KnownRow):
+    rank_text: str
+    place: str
+    text: str
+    suspect: bool
+    rank_list: str
+    thread_count: int
+    node_id: int
+    function: Optional[str]
+
+class LookedTreeRow(KnownRow):
+    id: int
+    parent_id: Optional[int]
+    rank_text: str
+    label: str
+    suspect: bool
+    rank_count: int
+    rank_list: str
+    thread_count: int
+    end_count: int
+    function: Optional[str]
+    file: Optional[str]
+    line: Optional[int]
+
 class HangRow(KnownRow):
     text: str
     waiting_count: int
@@ -3001,6 +3025,13 @@ class Tables:
     def looked_threads(self) -> Table[LookedThreadsRow]:
         """Threads of all ranks, by rank, the main thread first. Of a rank that could not be looked at there is
         one row."""
+    @property
+    def looked_places(self) -> Table[LookedPlacesRow]:
+        """Ends of call paths: those that hold others up first, then by number of ranks, most first."""
+    @property
+    def looked_tree(self) -> Table[LookedTreeRow]:
+        """From main inwards, each function behind its caller; branches with those that hold others up first. A
+        thread that moves from look to look ends at what its places have in common."""
     @property
     def hang(self) -> Table[HangRow]:
         """For which ranks each rank waits where it was last seen, in a run that still runs or was killed. Null:

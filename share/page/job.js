@@ -90,6 +90,8 @@ class JobView {
     this.picture.addEventListener("pointermove", event => this.point(event.offsetX, event.offsetY));
     this.elsewhere = make("p", { class: "note" });
     this.now = make("div", { id: "job-now" });
+    this.whereAll = make("div", { id: "job-where", hidden: "" });
+    this.whereTold = "";
     this.findings = make("div", { id: "job-findings" });
     this.sensors = make("tbody");
     this.sensorsNote = make("p", { class: "note" });
@@ -157,7 +159,7 @@ class JobView {
     element.append(
       make("h2", null, "The job"),
       this.headline,
-      make("div", null, over_time, this.now, ranks, this.sensorsTable),
+      make("div", null, this.whereAll, over_time, this.now, ranks, this.sensorsTable),
       make("div", null, this.findings),
       this.elsewhere,
     );
@@ -287,6 +289,7 @@ class JobView {
       : "Below: what " +
         host +
         " counts, but no rank of the job runs there. Start fvmpi live on a host of the job to see its sensors.";
+    this.showWhere(told);
     this.showSensors(told);
     const hidden = told.waiting - told.waits.length;
     this.list(
@@ -301,6 +304,17 @@ class JobView {
         make("div", { class: "next" }, of.next),
       ]),
     ]);
+  }
+
+  /* Anew only if it is another one: what was folded out stays so. */
+  showWhere({ where, findings }) {
+    const hang = findings.find(of => of.name === "hang"),
+      words = JSON.stringify([where, hang && hang.text]);
+
+    if (words === this.whereTold) return;
+    this.whereTold = words;
+    this.whereAll.hidden = !where;
+    this.whereAll.replaceChildren(...(where ? [make("h3", null, "Where everybody is"), whereView(where, hang)] : []));
   }
 
   /* Recorded by the job itself, with --sensors. */

@@ -29,6 +29,7 @@ static const char usage[] =
     "Then the page also follows the job: the ranks' time in MPI, which rank waits for which now, and what took time so "
     "far.\n"
     "The job does not change. Reading its files takes at most a twentieth of a processor.\n"
+    "If it hangs, the page shows where all its threads are, as `fvmpi where` does, which looks at them after 5 s.\n"
     "\n"
     "  -i, --interval S      seconds from sample to sample (0.1; from 0.01 to 60); the page can change it\n"
     "      --per-source      one line for each source\n"

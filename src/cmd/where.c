@@ -5,8 +5,8 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/errors.h"
-#include "cmd/looking.h"
 #include "cmd/output.h"
+#include "profile/looks/looking.h"
 
 #include <errno.h>
 #include <stdio.h>

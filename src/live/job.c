@@ -3,6 +3,7 @@
 #include "live/job.h"
 #include "base/base.h"
 #include "live/follower.h"
+#include "live/job_where.h"
 #include "profile/hang/hang.h"
 #include "profile/machine/sensors.h"
 #include "profile/profile.h"
@@ -23,6 +24,7 @@ struct fv_job {
     char *path;
     struct fv_follower follower;
     struct fv_jsonl line;
+    struct fv_job_where where;
     double elapsed_s; /* of the run, when it was read last */
 };
 
@@ -30,7 +32,7 @@ struct fv_job {
 struct pace {
     double least_s;
     struct fv_profile_options options;
-    void (*put)(struct fv_jsonl *out, const struct fv_profile *profile);
+    void (*put)(struct fv_job *job, const struct fv_profile *profile); /* to its line */
     int64_t due_ns;
     unsigned failures; /* one after the other */
 };
@@ -107,9 +109,10 @@ static enum fv_hang_state state_of(const struct fv_model *m, size_t rank)
 
 /* ---- the two lines ---- */
 
-static void put_numbers(struct fv_jsonl *out, const struct fv_profile *profile)
+static void put_numbers(struct fv_job *job, const struct fv_profile *profile)
 {
     const struct fv_model *m = profile->model;
+    struct fv_jsonl *out = &job->line;
 
     fv_jsonl_key_real(out, "\"job\":{\"elapsed_s\":", m->elapsed_s);
     put_truth(out, ",\"is_over\":", is_over(m));
@@ -156,7 +159,8 @@ static void put_findings(struct fv_jsonl *out, const struct fv_findings *finding
     for (size_t i = 0; i < findings->count && i < FINDINGS; i++) {
         const struct fv_finding *f = &findings->items[i];
 
-        fv_jsonl_key_string(out, i ? ",{\"title\":" : "{\"title\":", f->def->title);
+        fv_jsonl_key_string(out, i ? ",{\"name\":" : "{\"name\":", f->def->name);
+        fv_jsonl_key_string(out, ",\"title\":", f->def->title);
         fv_jsonl_key_string(out, ",\"text\":", f->text);
         fv_jsonl_key_real(out, ",\"lost_s\":", f->lost_s);
         fv_jsonl_key_string(out, ",\"next\":", f->next ? f->next : "");
@@ -217,9 +221,10 @@ static void put_sensors(struct fv_jsonl *out, const struct fv_model *m)
     fv_jsonl_key_real(out, "],\"sensors_all\":", (double)machine->series_count);
 }
 
-static void put_words(struct fv_jsonl *out, const struct fv_profile *profile)
+static void put_words(struct fv_job *job, const struct fv_profile *profile)
 {
     const struct fv_model *m = profile->model;
+    struct fv_jsonl *out = &job->line;
     char text[TEXT_BYTES];
 
     fv_jsonl_key_string(out, "\"told\":{\"command\":", m->command);
@@ -231,6 +236,7 @@ static void put_words(struct fv_jsonl *out, const struct fv_profile *profile)
     put_findings(out, profile->findings);
     put_problems(out, &m->problems);
     put_sensors(out, m);
+    fv_job_where_put(&job->where, profile, out);
     fv_jsonl_text(out, "}");
 }
 
@@ -257,15 +263,17 @@ enum answer { READ, OVER, UNREADABLE, TOO_LONG };
 
 static enum answer read_once(struct fv_job *job, const struct pace *pace)
 {
+    struct fv_profile_options options = pace->options;
     struct fv_profile *profile;
     enum answer answer;
 
-    if (fv_profile_open(&job->path, 1, &pace->options, &profile))
+    options.seen = job->where.looking.seen.request ? &job->where.looking.seen : NULL;
+    if (fv_profile_open(&job->path, 1, &options, &profile))
         return UNREADABLE;
     answer = is_over(profile->model) ? OVER : READ;
     job->elapsed_s = profile->model->elapsed_s;
     job->line.used = 0;
-    pace->put(&job->line, profile);
+    pace->put(job, profile);
     fv_profile_close(profile);
     if (fv_live_tell(job->live, &job->line))
         return answer;
@@ -311,9 +319,12 @@ static void *follow(void *argument)
         set_due(pace, begin, own_cpu_s() - begin_cpu_s, job->elapsed_s, answer == UNREADABLE);
         if (answer == TOO_LONG)
             pace->due_ns = INT64_MAX;
+        if (pace == &paces[WORDS] && answer == READ && is_there && fv_job_where_look(&job->where, job->path))
+            pace->due_ns = 0;
         if (answer == OVER) {
             for (size_t i = 0; i < PACES && fv_follower_wait(&job->follower, 0); i++)
                 read_once(job, &paces[i]);
+            fv_job_where_forget(&job->where);
             ended = file;
         }
     }
@@ -342,5 +353,6 @@ void fv_job_stop(struct fv_job *job)
         return;
     fv_follower_stop(&job->follower);
     fv_jsonl_release(&job->line);
+    fv_job_where_forget(&job->where);
     free(job);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job that runs, followed by its experiment alone: nothing in the application changes for it. A thread of its own
+/* A job that runs, followed by its experiment alone: nothing in the application changes for it, but that one that hangs
+ * is looked at (job_where.h). A thread of its own
  * reads the rank files again and again, as `fvmpi report` would, and puts what they say among the samples (live.h), as
  * lines:
  *
  *     {"time_s":9.5,"job":{...}}     seconds of each rank so far, and what it is doing: every FV_JOB_LEAST_S, call
  *                                    paths not looked up
  *     {"time_s":9.5,"told":{...}}    in words: how it stands, who waits for whom, what took time so far, with call
- *                                    paths
+ *                                    paths; where everybody is (job_where.h)
  *
  * Both less often where reading takes long: it has FV_JOB_SHARE of a processor, each of them, and up to
  * FV_JOB_SHARE_MOST so that what is told is no older than a quarter of the run. Of ranks on other hosts it is not seen

@@ -39,6 +39,8 @@ void fv_tables_release(struct fv_tables *t)
     fv_path_release(&t->path);
     free(t->words);
     free(t->reals);
+    if (t->look_rows)
+        t->free_look_rows(t->look_rows);
     *t = (struct fv_tables){ 0 };
 }
 

@@ -30,7 +30,9 @@ struct fv_tables {
     double *reals;
     size_t reals_room;
     double message_bytes; /* of the matrix; negative: not added up yet */
-    uint64_t row[16];     /* a row that is made, not stored */
+    void *look_rows;      /* of the tables of looks; NULL: not made yet */
+    void (*free_look_rows)(void *rows);
+    uint64_t row[16]; /* a row that is made, not stored */
     uint64_t inner[16];
 };
 

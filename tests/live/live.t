@@ -448,7 +448,7 @@ def nodes(tap, root):
 
 
 def job(tap, mpi, is_looked_at):
-    """Two ranks that wait for each other."""
+    """Two ranks in different collectives."""
     directory = os.path.join(harness.scratch('exp'), 'e')
     live = Live(directory)
     with tap.test('{}: nothing of a job that is to come'.format(mpi)):
@@ -456,8 +456,9 @@ def job(tap, mpi, is_looked_at):
         check(not any('job' in line for line in live.kept()[1:]), 'a job')
     process = harness.start(
         mpi.command(
-            2, mpi.profiled([mpi.build('hang.c'), 'head'], directory, ['--sensors', 'vmstat.pgfault,meminfo.MemFree'])
-        )
+            2, mpi.profiled([mpi.build('hang.c'), 'calls'], directory, ['--sensors', 'vmstat.pgfault,meminfo.MemFree'])
+        ),
+        env={'LD_PRELOAD': harness.SANITIZER},  # not patient: who sleeps is not interrupted
     )
     last = lambda key: next((line[key] for line in reversed(live.kept()[1:]) if key in line), None)  # noqa: E731
     until = lambda key, condition, what: harness.wait_until(
@@ -465,11 +466,11 @@ def job(tap, mpi, is_looked_at):
     )  # noqa: E731
     with tap.test('{}: a job that hangs'.format(mpi)):
         told = until('told', lambda told: told['is_lasting'] and told['waiting'] == 2, 'that they wait for each other')
-        check('Still running: ranks 0 and 1 wait for each other' in told['headline'], '{}', told['headline'])
+        check('Still running: rank 0 calls MPI_Bcast, rank 1 MPI_Reduce' in told['headline'], '{}', told['headline'])
         equal(
             'waits',
             [text.split(' (')[0] for text in told['waits']],
-            ['rank {} in MPI_Recv waits to receive from rank {}'.format(rank, 1 - rank) for rank in range(2)],
+            ['rank 0 in MPI_Bcast waits for rank 1', 'rank 1 in MPI_Reduce waits for rank 0'],
         )
         numbers = until('job', lambda found: found['state'] == ['waits', 'waits'], 'their states')
         equal('ranks', numbers['rank'], [0, 1])
@@ -488,14 +489,41 @@ def job(tap, mpi, is_looked_at):
             [('vmstat.pgfault', 'counter'), ('meminfo.MemFree', 'gauge')],
         )
         check(all(0 <= of['last'] <= of['most'] * (1 + 1e-6) for of in sensors), '{}', sensors)
+    with tap.test('{}: it is looked at once it hangs, as fvmpi where does'.format(mpi)):
+        found = until('told', lambda told: told['where'], 'where everybody is')['where']
+        looks = json.loads(harness.run([harness.FVMPI, 'where', directory, '--json', '-']).ended(0).out)['looks']
+        for table, keys in (
+            ('places', ('rank_text', 'place', 'suspect')),
+            ('tree', ('id', 'parent_id', 'rank_text', 'label')),
+        ):
+            rows = [[[row[key] for key in keys] for row in of[table]] for of in (found, looks)]
+            equal(table, *rows)
+            equal('all of ' + table, found[table + '_all'], len(looks[table]))
+        check(found['places'][0]['suspect'], '{}', found['places'])
+        check(re.match('the same in all [23] looks', found['places'][0]['text']), '{}', found['places'])
+    with tap.test('{}: what others saw later takes its place, with the finding'.format(mpi)):
+        harness.run([harness.FVMPI, 'where', directory, '--looks', '5', '--interval', '0.05']).ended(0)
+        told = until('told', lambda told: told['where']['at_s'] > found['at_s'], 'the looks of fvmpi where')
+        text = harness.run([harness.FVMPI, 'report', directory, '--width', '500', '--top', '999']).ended(0).out
+        places, branches = text[text.index('Where everybody is ') :].split('\n\n')[:2]
+        equal(
+            'places',
+            ['{}: {}'.format(row['rank_text'], row['place']) for row in told['where']['places']],
+            re.findall(r'^  (\S.*)', places, re.M),
+        )
+        check([of for of in told['findings'] if of['name'] == 'hang'], '{}', told['findings'])
     if is_looked_at:
+        expected = os.path.join(harness.scratch('where'), 'tree')
+        with open(expected, 'w') as f:
+            f.write('\n'.join(line[2:] for line in branches.split('\n')[1:]))
         seen_in_browser(
             tap,
             '{}: a job that hangs'.format(mpi),
             'live.mjs',
             live.address,
             'job',
-            'ranks 0 and 1 wait for each other',
+            expected,
+            'rank 0 calls MPI_Bcast, rank 1 MPI_Reduce',
         )
     with tap.test('{}: after it was killed'.format(mpi)):
         harness.kill_all(process.number)

@@ -117,6 +117,36 @@ def tree(tap, mpi):
                 where,
             )
             check(job.process.poll() is None, 'the job has ended')
+        with tap.test('{}: the tables have what the text of the report prints'.format(mpi)):
+            looks = harness.profile_of(job.directory)['looks']
+            text = harness.run([harness.FVMPI, 'report', job.directory, '--width', '900', '--all']).ended(0).out
+            places, branches = text[text.index('Where everybody is') :].split('\n\n')[:2]
+            equal(
+                'places',
+                ['{rank_text}: {place}'.format(**row) for row in looks['places']],
+                re.findall(r'^  (\S.*)', places, re.M),
+            )
+            equal('tree', lines_of(looks['tree']), branches.split('\n')[1:])
+            for place in looks['places']:
+                check(looks['tree'][place['node_id']]['label'] == place['place'].split(' <- ')[0], '{}', place)
+
+
+
+def lines_of(tree):
+    """As text has them: a chain of functions that have the same threads is one line."""
+
+    def below(parent, indent):
+        for row in [row for row in tree if row['parent_id'] == parent]:
+            chain = [row]
+            while True:
+                inner = [of for of in tree if of['parent_id'] == chain[-1]['id']][:1]
+                if not inner or inner[0]['thread_count'] != row['thread_count']:
+                    break
+                chain += inner
+            yield '{}{}: {}'.format(indent, row['rank_text'], ' > '.join(of['label'] for of in chain))
+            yield from below(chain[-1]['id'], indent + '  ')
+
+    return list(below(None, '  '))
 
 
 def from_elsewhere(job):

@@ -55,6 +55,18 @@ export async function watched(browser, addresses, options) {
   return { page, faults, close: () => context.close() };
 }
 
+/* Lines of the tree of where everybody is, as the text has them. */
+export const branchesOf = page =>
+  page.locator(".where .branch").evaluateAll(all =>
+    all.map(branch => {
+      let indent = "";
+
+      for (let at = branch.closest("ul").parentElement.closest("ul"); at; at = at.parentElement.closest("ul"))
+        indent += "  ";
+      return indent + branch.textContent;
+    }),
+  );
+
 /* What each wait may take, ms: much more than it does. */
 export const TIMEOUT = { timeout: 60000 };
 

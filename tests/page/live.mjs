@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at the page of fvmpi live in a browser. live.mjs FOLDER ADDRESS sensors, or nodes, or job WORDS...: of a job,
- * the words that its headline has. Each line of stdout is what was looked at, { check, wrong }: wrong is null, or
- * words. Screenshots go to the folder. */
+/* Looks at the page of fvmpi live in a browser. live.mjs FOLDER ADDRESS sensors, or nodes, or job TREE WORDS...: of a
+ * job, a file with the lines of its tree, and words that its headline has. Each line of stdout is what was looked at, {
+ * check, wrong }: wrong is null, or words. Screenshots go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
-import { TIMEOUT, accessible, launch, look, same, watched } from "./browser.mjs";
+import { TIMEOUT, accessible, branchesOf, launch, look, same, watched } from "./browser.mjs";
 
-const [folder, address, what, ...words] = process.argv.slice(2);
+const [folder, address, what, tree, ...words] = process.argv.slice(2);
 const LOOKS = { light: {}, dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } };
 
 async function open(browser, options) {
@@ -155,6 +155,23 @@ async function job(page) {
     .join("; ");
 }
 
+/* The tree is the text's, but for threads that only those who look themselves see; the finding stands on top. */
+async function where(page) {
+  await page.waitForSelector("#job-where:not([hidden]) .branch", TIMEOUT);
+  const isMain = line => !/another thread/.test(line),
+    wanted = fs.readFileSync(tree, "utf8").split("\n").filter(isMain),
+    found = (await branchesOf(page)).filter(isMain),
+    told = await page.evaluate(() => state.live.job.told.findings.find(of => of.name === "hang").text);
+
+  return [
+    same("tree", found, wanted),
+    same("suspects", (await page.locator("#job-where .branch.bad").count()) > 0, true),
+    same("finding", await page.locator("#job-where .where > :first-child").innerText(), told),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
 /* Another node's lines, in the chart of the same event and in one of its own. */
 async function nodes(page) {
   const names = event => page.locator(chart(event) + " tbody th").allInnerTexts(),
@@ -212,7 +229,7 @@ const STEPS = {
     interval: interval,
     "save and load": save,
   },
-  job: { "the job": job },
+  job: { "the job": job, "where everybody is": where },
 };
 
 const browser = await launch();

@@ -52,7 +52,7 @@ static void add(struct fv_build *b, struct reading *r, uint32_t rank, const stru
     const struct fv_seen_looks *seen = b->seen;
     struct fv_build_file *file = &b->files[rank];
 
-    if (seen && request_of(look->look) != seen->request)
+    if (seen && request_of(look->look) != seen->request && !(seen->or_newer && request_of(look->look) > seen->request))
         return;
     if (request_of(look->look) > r->newest)
         r->newest = request_of(look->look);

@@ -63,6 +63,7 @@ struct fv_seen_look {
 };
 struct fv_seen_looks {
     uint64_t request;
+    bool or_newer; /* looks that somebody asked for later count in their place */
     struct fv_seen_look *items;
     size_t count, room;
 };

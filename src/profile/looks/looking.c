@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See looking.h. Of each rank file the first page is mapped: it says which signal to send, and how many threads have
  * answered. */
-#include "cmd/looking.h"
+#include "profile/looks/looking.h"
 #include "base/process.h"
 #include "experiment/experiment.h"
 #include "look/look.h"
