@@ -129,7 +129,8 @@ def tree(tap, mpi):
             equal('tree', lines_of(looks['tree']), branches.split('\n')[1:])
             for place in looks['places']:
                 check(looks['tree'][place['node_id']]['label'] == place['place'].split(' <- ')[0], '{}', place)
-
+        with tap.test('{}: why a thread was not interrupted is known to who looked alone'.format(mpi)):
+            equal('how', [t['how'] for t in looks['looked_threads'] if t['rank'] in (5, 6)], ['stopped', 'untold'])
 
 
 def lines_of(tree):

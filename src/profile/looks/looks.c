@@ -206,8 +206,10 @@ static void add_rank(struct fv_build *b, uint32_t rank)
         .rank = rank, .thread = FV_NONE, .is_main = true, .system_call = FV_LOOK_UNKNOWN_CALL
     };
 
+    /* what a look from outside saw is known to who looked alone */
     out.how = fv_rank_has_ended(r)             ? FV_LOOKED_ENDED
-              : r->state == FV_RANK_RUNNING    ? FV_LOOKED_NO_SIGNAL
+              : r->stopped                     ? FV_LOOKED_STOPPED
+              : r->state == FV_RANK_RUNNING    ? (b->seen ? FV_LOOKED_NO_SIGNAL : FV_LOOKED_UNTOLD)
               : r->signal.number || r->aborted ? FV_LOOKED_DEAD
               : is_elsewhere(b, r)             ? FV_LOOKED_ELSEWHERE
                                                : FV_LOOKED_DEAD;

@@ -21,6 +21,7 @@
     X(SILENT, FV_LOOK_SILENT, "silent", "it did not answer")                                                       \
     X(ELSEWHERE, FV_LOOK_ELSEWHERE, "elsewhere", "it is on another host")                                          \
     X(DEAD, 32, "dead", "it was killed")                                                                           \
+    X(UNTOLD, 34, "untold", "the reason was not recorded")                                                         \
     X(ENDED, 33, "ended", NULL)
 #define FV_LOOKED_HOW(name, number, word, why) FV_LOOKED_##name = (number),
 enum fv_looked_how { FV_LOOKED_HOWS(FV_LOOKED_HOW) };
