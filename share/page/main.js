@@ -10,6 +10,7 @@ const beside = (...charts) =>
  * tables stay folded. */
 
 const SUBJECTS = [
+  { group: "Where everybody is", charts: tables => [whereOf(tables)], open: true, isPicture: true },
   {
     group: "Ranks",
     charts: tables =>

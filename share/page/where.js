@@ -81,7 +81,7 @@ function whereView(of, hang) {
     leftOut(of.places_all, of.places.length, "place"),
     ...(of.places_all > 1
       ? [
-          make("h4", null, "The same as a tree"),
+          make("h3", null, "The same as a tree"),
           make("p", { class: "note" }, "from main inwards, with the ranks of each branch"),
           branches(of.tree),
           leftOut(of.tree_all, of.tree.length, "function"),

@@ -3,7 +3,7 @@
  * what was asked for and seen, { page, check, wrong }: wrong is null, or words. */
 import fs from "node:fs";
 import path from "node:path";
-import { accessible, launch, same, watched } from "./browser.mjs";
+import { accessible, branchesOf, launch, same, watched } from "./browser.mjs";
 
 const folder = process.argv[2];
 const asked = JSON.parse(fs.readFileSync(path.join(folder, "pages.json"), "utf8"));
@@ -1124,6 +1124,25 @@ async function iterationsOver(page, report) {
     .join("; ");
 }
 
+/* Of a run that hung: the finding, places and their tree. */
+async function whereAll(page, { looks, findings }, branches) {
+  const text = selector => page.locator(".where " + selector).allInnerTexts();
+
+  return [
+    same("tree", await branchesOf(page), branches),
+    same(
+      "places",
+      await text("ul.places > li > div:first-child"),
+      looks.places.map(place => place.rank_text + ": " + place.place),
+    ),
+    same("remarks", (await text("ul.places .note")).join("\n"), looks.places.map(place => place.text).join("\n")),
+    same("finding", await text("> :first-child"), [findings.find(of => of.name === "hang").text]),
+    same("suspects", (await text(".branch.bad")).length > 0, true),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
 /* Two series in one picture: each has its own axis, and says what the report says of a time. */
 async function pairOver(page, report) {
   const points = sensor => report.sensor_series.rows.filter(([id]) => id === sensor.id),
@@ -1294,6 +1313,7 @@ for (const {
   calls,
   sensors,
   iterations,
+  where,
   function: one,
 } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
@@ -1333,6 +1353,7 @@ for (const {
     );
   if (sensors) await look("sensors", sensorsOver(page, report));
   if (iterations) await look("iterations", iterationsOver(page, report));
+  if (where) await look("where everybody is", whereAll(page, report, where));
   if (sensors) await look("two over time", pairOver(page, report));
   say(name, "nothing wrong", faults.join("; "));
   await close();

@@ -184,6 +184,29 @@ def repeated(folder, mpi):
     return write(folder, ['report', run.directory], page_of('iterations', csv=True, iterations=True))
 
 
+def looked_at(folder, mpi):
+    """A run that hangs, that somebody looked at, and that was killed: the tree is the text's."""
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    process = harness.start(
+        mpi.command(2, mpi.profiled([mpi.build('where.c'), 'order'], directory)),
+        env={'LD_PRELOAD': harness.SANITIZER},  # not patient: who sleeps is not interrupted
+    )
+
+    def has_come():
+        run = harness.run([harness.FVMPI, 'where', directory, '--interval', '0.05', '--json', '-'])
+        answer = json.loads(run.out) if run.rc == 0 else None
+        return answer and answer['hang']['mismatches'] and answer['looks']['places'][0]['function'].startswith('MPI_')
+
+    try:
+        harness.wait_until(has_come, what='the hang', pause=0.3, limit=60)
+    finally:
+        harness.kill_all(process.number)
+        harness.finish(process, 60)
+    text = harness.run([harness.FVMPI, 'report', directory, '--width', '900', '--all']).ended(0).out
+    branches = text[text.index('Where everybody is') :].split('\n\n')[1].split('\n')[1:]
+    return write(folder, ['report', directory], page_of('where', csv=True, where=[line[2:] for line in branches]))
+
+
 def of_function(folder, directory):
     """The page of one function, beside what the same command writes as JSON."""
     page = page_of('function', function='react')
@@ -309,6 +332,7 @@ def main():
         *sampled(folder, mpi),
         instrumented(folder),
         repeated(folder, mpi),
+        looked_at(folder, mpi),
     ]
     with tap.test('a run with all layers'):
         pages.append(layered(folder, mpi))
