@@ -2460,7 +2460,7 @@ class LookedThreadsRow(KnownRow):
     thread: Optional[int]
     tid: Optional[int]
     main: bool
-    how: Literal['looked_at', 'no_signal', 'stopped', 'blocked', 'unrestartable', 'unseen_call', 'silent', 'elsewhere', 'dead', 'untold', 'ended']
+    how: Literal['looked_at', 'no_signal', 'stopped', 'blocked', 'unrestartable', 'unseen_call', 'silent', 'elsewhere', 'foreign', 'dead', 'untold', 'ended']
     mpi_function: Optional[str]
     system_call: Optional[str]
     call_file: Optional[str]

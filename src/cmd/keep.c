@@ -259,7 +259,9 @@ static bool make_output(const char *directory, const struct options *o, char out
 /* The same name below the copy's directory: a rank file of a large job is in a folder. */
 static bool place_of(const char *file, const char *directory, const char *output, char out[PATH_MAX])
 {
-    const char *name = file + strlen(directory);
+    const size_t length = strlen(directory);
+    const char *name =
+        strncmp(file, directory, length) != 0 || file[length] != '/' ? fv_base_name(file) : file + length;
 
     while (*name == '/')
         name++;
@@ -319,17 +321,33 @@ static bool has_ring(const struct fv_rank_files *files)
     return has;
 }
 
+/* Of a job with --local. */
+static bool say_elsewhere(const char *directory)
+{
+    struct fv_experiment_places places;
+
+    fv_experiment_places(&places, directory);
+    const bool any = places.elsewhere[0];
+    if (any)
+        fv_log("keep: %s: ranks on %s write to their nodes' own disks (--local); to copy theirs, run fvmpi keep there",
+               directory, places.elsewhere);
+    fv_experiment_places_release(&places);
+    return any;
+}
+
 static int keep(const char *directory, const struct options *o)
 {
     struct fv_rank_files files;
     char output[PATH_MAX], words[FV_WORD];
     uint64_t bytes = 0;
     size_t copied = 0;
-    int err = fv_rank_files_list(&files, directory);
+    int err = fv_rank_files_list_here(&files, directory);
 
-    if (err || !files.count) {
-        fv_log("keep: %s: %s; give the experiment directory of a running job", directory,
-               err ? strerror(errno) : "no rank files (*.fvr) in it");
+    if (err) {
+        fv_experiment_say_unreadable(directory);
+    } else if (!files.count) {
+        if (!say_elsewhere(directory))
+            fv_log("keep: %s: no rank files (*.fvr) in it; give the experiment directory of a running job", directory);
     } else if (o->last_s > 0 && !has_ring(&files)) {
         fv_log("keep: %s: --last is for jobs with --trace-keep; leave it out to copy all", directory);
     } else {
@@ -344,7 +362,7 @@ static int keep(const char *directory, const struct options *o)
                        fv_words_bytes(bytes, words), FV_COMMAND("fvmpi", "report", output));
         }
     }
-    bool good = copied && copied == files.count;
+    bool good = copied && copied == files.count && !say_elsewhere(directory);
     fv_rank_files_release(&files);
     return good ? FV_EXIT_OK : FV_EXIT_FAILED;
 }

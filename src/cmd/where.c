@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/errors.h"
 #include "cmd/output.h"
+#include "experiment/experiment.h"
 #include "profile/looks/looking.h"
 
 #include <errno.h>
@@ -101,13 +102,20 @@ static int write_answer(const struct fv_profile *profile, const struct options *
     return err;
 }
 
-static int show(const struct options *o)
+/* `any`: there are rank files that this host sees. */
+static int show(const struct options *o, bool any)
 {
     const struct fv_profile_options options = { .seen = &o->looking.seen };
+    struct fv_experiment_places places;
     struct fv_profile *profile = NULL;
-    char *directory = (char *)o->looking.directory;
-    int err = fv_profile_open(&directory, 1, &options, &profile);
 
+    fv_experiment_places(&places, o->looking.directory);
+    if (places.elsewhere[0])
+        fv_log("%s: ranks on %s write to their nodes' own disks (--local); to see them, run fvmpi where there",
+               o->looking.directory, places.elsewhere);
+    int err =
+        !any && places.elsewhere[0] ? -FV_ENOENT : fv_profile_open(places.items, places.count, &options, &profile);
+    fv_experiment_places_release(&places);
     if (!err && is_over(profile->model)) {
         fv_log("%s: no rank of it runs: they have ended; see %s", o->looking.directory,
                FV_COMMAND("fvmpi", "report", o->looking.directory));
@@ -124,9 +132,9 @@ static int look(struct options *o)
     int err = fv_looking_look(&o->looking);
 
     if (!err || err == -FV_ENOENT) /* which is said there */
-        err = show(o);
+        err = show(o, !err);
     else
-        fv_log("%s: %s; name the directory of a run", o->looking.directory, strerror(errno));
+        fv_experiment_say_unreadable(o->looking.directory);
     fv_looking_release(&o->looking);
     return fv_exit_status(err);
 }

@@ -101,12 +101,29 @@ struct fv_rank_files {
     size_t backups; /* files *.fvr.N: what their process was before exec(), rt/predecessor.h */
 };
 int fv_rank_files_list(struct fv_rank_files *out, const char *directory);
+/* Adds those of another directory. */
+int fv_rank_files_add(struct fv_rank_files *out, const char *directory);
 
 /* From here on what this process makes can be read by nobody who may not read the rank files in that directory. */
 void fv_experiment_keep_private(const char *directory);
 /* Likewise by nobody who may not read the file. */
 void fv_experiment_as_private_as(const char *file);
 void fv_rank_files_release(struct fv_rank_files *files);
+/* Says why the directory cannot be read, by errno. */
+void fv_experiment_say_unreadable(const char *directory);
+
+/* Where the rank files of an experiment are while its job runs, as far as this host sees them: in its directory, or,
+ * with --local, on this host's own disk. At least one place. Release it. */
+struct fv_experiment_places {
+    struct fv_arena arena;
+    char **items;
+    size_t count, room;
+    char elsewhere[400]; /* hosts whose own disks have others: "n1,n2"; "": none */
+};
+void fv_experiment_places(struct fv_experiment_places *out, const char *directory);
+void fv_experiment_places_release(struct fv_experiment_places *places);
+/* fv_rank_files_list() of all these places. */
+int fv_rank_files_list_here(struct fv_rank_files *out, const char *directory);
 
 /* Calls a function for each note of a node-local directory (base/local.h) in an experiment's. */
 void fv_experiment_notes(const char *path, void (*visit)(const char *host, const char *directory, void *arg),

@@ -10,6 +10,7 @@
 #include "profile/verdict.h"
 #include "tool/vec.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,11 +245,16 @@ static void put_words(struct fv_job *job, const struct fv_profile *profile)
 
 /* The first rank file there is: another run has another one, if only by its time. False: there is none yet, which is no
  * trouble. */
-static bool find_file(const char *path, struct stat *out)
+static bool find_file(const char *path, struct stat *out, bool *is_forbidden)
 {
     struct fv_rank_files files;
-    bool any = !fv_rank_files_list(&files, path) && files.count > 0 && !stat(files.paths[0], out);
+    int err = fv_rank_files_list_here(&files, path);
+    bool any = !err && files.count > 0 && !stat(files.paths[0], out);
 
+    if (err && errno == EACCES && !*is_forbidden) {
+        *is_forbidden = true; /* said once */
+        fv_experiment_say_unreadable(path);
+    }
     fv_rank_files_release(&files);
     return any;
 }
@@ -264,11 +270,15 @@ enum answer { READ, OVER, UNREADABLE, TOO_LONG };
 static enum answer read_once(struct fv_job *job, const struct pace *pace)
 {
     struct fv_profile_options options = pace->options;
+    struct fv_experiment_places places;
     struct fv_profile *profile;
     enum answer answer;
 
     options.seen = job->where.looking.seen.request ? &job->where.looking.seen : NULL;
-    if (fv_profile_open(&job->path, 1, &options, &profile))
+    fv_experiment_places(&places, job->path);
+    int err = fv_profile_open(places.items, places.count, &options, &profile);
+    fv_experiment_places_release(&places);
+    if (err)
         return UNREADABLE;
     answer = is_over(profile->model) ? OVER : READ;
     job->elapsed_s = profile->model->elapsed_s;
@@ -307,13 +317,14 @@ static void *follow(void *argument)
     struct pace paces[PACES] = { [NUMBERS] = { FV_JOB_LEAST_S, { .no_symbols = true }, put_numbers, 0, 0 },
                                  [WORDS] = { FV_JOB_TOLD_S, { 0 }, put_words, 0, 0 } };
     struct stat file, ended = { 0 }; /* ended: of the run that has */
+    bool is_forbidden = false;
 
     while (fv_follower_wait(&job->follower, paces[NUMBERS].due_ns < paces[WORDS].due_ns ? paces[NUMBERS].due_ns
                                                                                         : paces[WORDS].due_ns)) {
         int64_t begin = fv_live_now_ns();
         double begin_cpu_s = own_cpu_s();
         struct pace *pace = &paces[paces[WORDS].due_ns < paces[NUMBERS].due_ns];
-        bool is_there = find_file(job->path, &file) && !is_same_file(&file, &ended);
+        bool is_there = find_file(job->path, &file, &is_forbidden) && !is_same_file(&file, &ended);
         enum answer answer = is_there ? read_once(job, pace) : READ;
 
         set_due(pace, begin, own_cpu_s() - begin_cpu_s, job->elapsed_s, answer == UNREADABLE);

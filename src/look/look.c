@@ -39,6 +39,7 @@ bool fv_look_request_parse(const char *text, struct fv_look_request *out)
 struct asking {
     pid_t pid;
     unsigned signal, asked;
+    bool is_foreign; /* signals are not allowed */
     uint64_t look;
     fv_look_fn *seen;
     void *context;
@@ -168,6 +169,7 @@ static void ask(void *context, uint32_t tid)
     look.state = (uint8_t)status.state;
     enum fv_look_how may = read_call(a, tid, &look);
     look.how = status.state == 'T' || status.state == 't' ? FV_LOOK_STOPPED
+               : a->is_foreign                            ? FV_LOOK_FOREIGN
                : !has(status.caught, a->signal)           ? FV_LOOK_NO_SIGNAL
                : has(status.blocked, a->signal)           ? FV_LOOK_BLOCKED
                                                           : (uint8_t)may;
@@ -182,9 +184,10 @@ static void ask(void *context, uint32_t tid)
 
 unsigned fv_look_ask(pid_t pid, unsigned signal, uint64_t look, fv_look_fn *seen, void *context)
 {
-    struct asking a = { pid, signal, 0, look, seen, context };
+    struct asking a = { pid, signal, 0, false, look, seen, context };
     char path[40];
 
+    a.is_foreign = syscall(SYS_kill, pid, 0) && errno == EPERM;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     fv_numbers_in(path, ask, &a);
     return a.asked;

@@ -15,6 +15,7 @@ enum fv_look_how {
     FV_LOOK_UNSEEN_CALL = 6,   /* its system call cannot be seen */
     FV_LOOK_SILENT = 7,        /* it did not answer in time */
     FV_LOOK_ELSEWHERE = 8,     /* it is on another host */
+    FV_LOOK_FOREIGN = 9,       /* it is another user's */
 };
 
 /* Numbers of system calls are the processor's. */

@@ -350,9 +350,34 @@ def wrong_use(tap):
         json.loads(harness.run([harness.FVMPI, 'where', '--schema']).ended(0).out)
 
 
+def rights(tap):
+    with tap.test('an experiment of somebody else'):
+        other = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
+        if os.geteuid() or harness.run(other + [harness.FVMPI, '--version']).rc:
+            raise harness.Skip('not root, no setpriv, or others may not read the build')
+        for options, words in (([], "an experiment is its owner's alone"), (['--share'], "it is another user's")):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            for folder in (os.path.dirname(directory), os.path.dirname(os.path.dirname(directory))):
+                os.chmod(folder, 0o755)
+            process = harness.start(
+                [harness.FVMPI, 'run', '-q', '-o', directory] + options + ['--mpi', 'serial', 'sleep', '100']
+            )
+            try:
+                wait_until(lambda: harness.run([harness.FVMPI, 'where', directory]).rc == 0, what='the rank', limit=60)
+                run = harness.run(other + [harness.FVMPI, 'where', directory, '--looks', '1'])
+                keep = harness.run(other + [harness.FVMPI, 'keep', directory])
+            finally:
+                harness.kill_all(process.number)
+                harness.finish(process, 60)
+            check(words in run.out + run.err, '{}{}', run.out, run.err)
+            equal('status', (run.rc, keep.rc), (0 if options else 1, 1))
+            check(('name another directory with -o' if options else words) in keep.err, '{}', keep.err)
+
+
 def main():
     tap = harness.Tap()
     wrong_use(tap)
+    rights(tap)
     for mpi in harness.an_mpi(tap):
         for test in (tree, stopped, lost, mismatch, healthy, elsewhere, signals, same_results):
             test(tap, mpi)

@@ -75,6 +75,19 @@ for signal in TERM USR1 KILL; do
     check "$signal: while it runs the file is on the disk" [ "$(files disk):$(files "signal-$signal")" = 1:0 ]
     capture "$fvmpi" report "signal-$signal"
     check '... of which the report tells' has "$rc:$err" "^1:fvmpi: signal-$signal: rank files on 1 host are not gathered: .*:$disk/fvmpi-local-.*; run there: fvmpi gather signal-$signal"
+    capture "$fvmpi" where --looks 1 "signal-$signal"
+    check '... and fvmpi where looks at it' [ "$rc:$err" = 0: ]
+    check '... and tells' has "$out" 'Where everybody is'
+    capture "$fvmpi" keep -o "keep-$signal" "signal-$signal"
+    check '... and fvmpi keep copies it' [ "$rc:$(files "keep-$signal"):$(files disk)" = 0:1:1 ]
+    capture "$fvmpi" report "keep-$signal"
+    check '... and the copy is readable' [ "$rc:$err" = 0: ]
+    ln -s "$disk/fvmpi-local-0-0" "signal-$signal/.local-elsewhere-0"
+    capture "$fvmpi" where --looks 1 "signal-$signal"
+    check '... beside ranks of another host, of which it tells' has "$rc:$err" "^0:.*ranks on elsewhere write to their nodes' own disks .--local.; to see them, run fvmpi where there"
+    capture "$fvmpi" keep -q -o "some-$signal" "signal-$signal"
+    check '... as keep does' has "$rc:$(files "some-$signal"):$err" "^1:1:.*ranks on elsewhere write to their nodes' own disks .--local.; to copy theirs, run fvmpi keep there"
+    rm "signal-$signal/.local-elsewhere-0"
     capture "$fvmpi" gather "signal-$signal"
     check '... and it is not moved' has "$rc:$err" '^1:.*1 rank file is not moved: the process still runs'
     [ "$signal" = KILL ] || kill "-$signal" "$pid"
@@ -84,6 +97,11 @@ for signal in TERM USR1 KILL; do
     check "$signal: the launcher sees that signal" [ "$rc" = $((128 + $(kill -l "$signal"))) ]
     check '... and the file is moved' gathered "signal-$signal" 1
 done
+mkdir others && ln -s "$disk/fvmpi-local-0-0" others/.local-elsewhere-0
+capture "$fvmpi" where others
+check 'where: a job on other hosts alone: one line' [ "$rc:$err" = "1:fvmpi: others: ranks on elsewhere write to their nodes' own disks (--local); to see them, run fvmpi where there" ]
+capture "$fvmpi" keep others
+check '... keep, too' [ "$rc:$err" = "1:fvmpi: keep: others: ranks on elsewhere write to their nodes' own disks (--local); to copy theirs, run fvmpi keep there" ]
 start_rank killed
 kill -KILL "$pid"
 { wait "$pid"; } 2> /dev/null

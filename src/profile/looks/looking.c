@@ -203,7 +203,7 @@ int fv_looking_look(struct fv_looking *l)
 {
     struct fv_rank_files files;
     struct ranks ranks = { 0 };
-    int err = fv_rank_files_list(&files, l->directory);
+    int err = fv_rank_files_list_here(&files, l->directory);
 
     for (size_t i = 0; i < files.count; i++)
         open_rank(&ranks, files.paths[i]);

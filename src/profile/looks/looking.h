@@ -15,7 +15,7 @@ struct fv_looking {
     bool elsewhere;            /* ranks on other hosts were asked, too */
     struct fv_seen_looks seen; /* out */
 };
-/* -FV_ENOENT: there are no rank files; -FV_EIO: the directory cannot be read, errno tells. */
+/* -FV_ENOENT: there are no rank files here; -FV_EIO: the directory cannot be read, errno tells. */
 int fv_looking_look(struct fv_looking *looking);
 void fv_looking_release(struct fv_looking *looking);
 

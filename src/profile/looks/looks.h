@@ -20,6 +20,7 @@
     X(UNSEEN_CALL, FV_LOOK_UNSEEN_CALL, "unseen_call", "its system call cannot be seen from here, and might fail") \
     X(SILENT, FV_LOOK_SILENT, "silent", "it did not answer")                                                       \
     X(ELSEWHERE, FV_LOOK_ELSEWHERE, "elsewhere", "it is on another host")                                          \
+    X(FOREIGN, FV_LOOK_FOREIGN, "foreign", "it is another user's")                                                 \
     X(DEAD, 32, "dead", "it was killed")                                                                           \
     X(UNTOLD, 34, "untold", "the reason was not recorded")                                                         \
     X(ENDED, 33, "ended", NULL)
