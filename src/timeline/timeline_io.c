@@ -23,6 +23,30 @@ static void add(struct fv_timeline_writer *w, uint32_t row, const struct fv_reco
                                                     .kind = kind + FV_TIMELINE_IO_KINDS * h->kind };
 }
 
+/* Bytes a second of a thread, in the time of each operation; 0 between them. Of those that overlap, a later one has the
+ * time that is left of it. */
+static void add_rate(struct fv_timeline_writer *w, const struct fv_timeline_io *io)
+{
+    static const char *const names[][FV_DEF_IO_KINDS] = {
+        [FV_TIMELINE_IO_READ] = { "file reads, MPI", "file reads, POSIX", "file reads, stdio" },
+        [FV_TIMELINE_IO_WRITE] = { "file writes, MPI", "file writes, POSIX", "file writes, stdio" },
+    };
+    const unsigned kind = io->kind % FV_TIMELINE_IO_KINDS, interface = io->kind / FV_TIMELINE_IO_KINDS;
+    const uint64_t end_ns = io->begin_ns + io->ns;
+
+    if (kind > FV_TIMELINE_IO_WRITE || interface >= FV_DEF_IO_KINDS || io->bytes == FV_IO_BYTES_UNKNOWN)
+        return;
+    struct fv_timeline_values *v = fv_timeline_io_values(w, io->row, io->kind, names[kind][interface]);
+    const uint64_t since_ns = v->count ? v->points[v->count - 1].ns : 0;
+
+    if (io->begin_ns > since_ns)
+        fv_timeline_add_point(v, io->begin_ns, 0);
+    if (end_ns > since_ns && io->ns)
+        fv_timeline_add_point(v, end_ns,
+                              (double)io->bytes * 1e9 /
+                                  (double)(end_ns - (io->begin_ns > since_ns ? io->begin_ns : since_ns)));
+}
+
 static unsigned kind_of(unsigned op)
 {
     return op & FV_IO_FLUSH ? FV_TIMELINE_IO_OTHER : op & FV_IO_WRITE ? FV_TIMELINE_IO_WRITE : FV_TIMELINE_IO_READ;
@@ -34,8 +58,11 @@ static void end(struct fv_timeline_writer *w, uint32_t row, const struct fv_reco
 
     if (!b)
         return;
+    const size_t before = w->io_count;
     if (r->kind == FV_REC_IO_END)
         add(w, row, r, b->begin_ns, kind_of(b->op));
+    if (w->io_count > before)
+        add_rate(w, &w->io[before]);
     *b = w->begun_io[--w->begun_io_count];
 }
 

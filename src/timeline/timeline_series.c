@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OF_COUNTERS, OF_SENSORS, OF_MEMORY, OF_ARCHIVE, DERIVED }; /* key[1] */
+enum { OF_COUNTERS, OF_SENSORS, OF_MEMORY, OF_ARCHIVE, OF_FILES, DERIVED }; /* key[1] */
 
 /* ---- values ---- */
 
@@ -54,6 +54,16 @@ static void name(struct fv_timeline_writer *w, struct fv_timeline_values *v, con
                                              .row = v->key[0],
                                              .scope = scope,
                                              .is_rate = grows };
+}
+
+struct fv_timeline_values *fv_timeline_io_values(struct fv_timeline_writer *w, uint32_t row, uint32_t number,
+                                                 const char *text)
+{
+    struct fv_timeline_values *v = values_of(w, row, OF_FILES, number);
+
+    if (!v->series.name)
+        name(w, v, text, "bytes", FV_TIMELINE_OF_THREAD, true);
+    return v;
 }
 
 /* Of a thread what it counted; or of an archive a series. */

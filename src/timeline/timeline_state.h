@@ -195,6 +195,9 @@ struct fv_timeline_begun *fv_timeline_find_begun(struct fv_timeline_begun *begun
 
 /* timeline_series.c */
 void fv_timeline_count_record(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r); /* COUNTER */
+/* A rate of a row, by a number that its name has alone. */
+struct fv_timeline_values *fv_timeline_io_values(struct fv_timeline_writer *w, uint32_t row, uint32_t number,
+                                                 const char *text);
 void fv_timeline_write_values(struct fv_timeline_writer *w); /* of the rank so far, of which there come no more */
 void fv_timeline_write_series(struct fv_timeline_writer *w); /* the table */
 

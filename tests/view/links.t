@@ -333,6 +333,44 @@ def details(tap, archives):
         server.stop()
 
 
+def highest(anchor):
+    """Bytes a second of the fastest operation of each location, way and interface, as otf2-print tells them."""
+    clock = harness.run(['otf2-print', '-G', anchor]).ended(0).out
+    ticks, offset = map(int, re.search(r'Ticks per Seconds: (\d+), Global Offset: (\d+)', clock).groups())
+    interfaces = {'[MPI I/O]': 'MPI', '[POSIX I/O]': 'POSIX', '[ISO C I/O]': 'stdio'}
+    begun, found = {}, {}
+    for event in otf2_print.events(anchor):
+        if not event.kind.startswith('IO_OPERATION'):
+            continue
+        ns, of = (event.time - offset) * 10**9 // ticks, (event.location, event.handle)
+        if event.kind == 'IO_OPERATION_BEGIN':
+            begun[of] = (ns, event.mode)
+        elif event.kind == 'IO_OPERATION_COMPLETE':
+            since, mode = begun.pop(of)
+            if mode not in ('READ', 'WRITE') or ns == since:
+                continue
+            name = 'file {}s, {}'.format(mode.lower(), interfaces[event.handle.strip('"').partition('file://')[0]])
+            rate = int(event['bytes result']) * 1e9 / (ns - since)
+            found[name, event.location] = max(rate, found.get((name, event.location), 0))
+    return found
+
+
+def rates_of_files(tap, archives):
+    anchor = archive_of(archives, 'scorep-io')
+    server = Server(anchor)
+    with tap.test('scorep-io: bytes a second of files, as otf2-print has them'):
+        series = server.json('series')['series']
+        found = {
+            (s['name'], s['row']): values_of(server, i, 1)[0][1] for i, s in enumerate(series) if 'file ' in s['name']
+        }
+        wanted = highest(anchor)
+        check(len(wanted) > 4, '{}', wanted)
+        equal('series', sorted(found), sorted(wanted))
+        for key, rate in wanted.items():
+            check(abs(found[key] - rate) <= rate * 1e-9, '{}: {}, wanted {}', key, found[key], rate)
+    server.stop()
+
+
 def charts_in_browser(tap, archives):
     """Several values in one chart, rows in any order, messages of one function."""
     servers = [Server(archive_of(archives, 'scorep-metrics')), Server(archives['scorep-late'])]
@@ -346,6 +384,7 @@ def main():
     harness.patiently()
     archives = foreign(tap)
     details(tap, archives)
+    rates_of_files(tap, archives)
     charts_in_browser(tap, archives)
     for name in ('scorep-coll', 'scorep-late'):
         together(tap, name, archives[name])
