@@ -128,13 +128,14 @@ const shade = part => blend("least", "most", part);
 const diverging = part => (part < 0.5 ? blend("least", "compute", 1 - 2 * part) : blend("least", "poor", 2 * part - 1));
 
 /* Black or white, whichever is the easier to read on a colour (WCAG 2, relative luminance). */
-function readable(colour) {
+const readable = colour => (luminance(colour) > 0.179 ? "#000" : "#fff");
+function luminance(colour) {
   const [red, green, blue] = channels(colour).map(value => {
     const part = value / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
 
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 const PARTS = [

@@ -289,11 +289,13 @@ class Chart {
   }
 }
 
-/* A thin line needs more contrast than an area. */
+/* A thin line needs more contrast than an area (WCAG 2). */
+const LEAST_CONTRAST = 2.5;
 function curveColour(i, { ground, text }) {
-  const colour = functionColour(i);
+  const colour = functionColour(i),
+    [dark, light] = [luminance(colour), luminance(ground)].sort((a, b) => a - b);
 
-  return readable(colour) === readable(ground) ? mixed(colour, text) : colour;
+  return (light + 0.05) / (dark + 0.05) < LEAST_CONTRAST ? mixed(colour, text) : colour;
 }
 function usePen(picture, { colour, dash, wide }) {
   picture.strokeStyle = colour;

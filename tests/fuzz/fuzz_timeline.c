@@ -100,6 +100,8 @@ static void look(const struct fv_timeline_file *t)
     sum_up(t, &(struct fv_timeline_window){ .from = span / 4, .to = span / 2, .rows = ROWS }, sums);
     for (uint64_t i = 0; i < t->header->contexts.count && i < 100; i++)
         seen += strlen(fv_timeline_text(t, t->contexts[i].function));
+    for (uint32_t i = 0; i < 100; i++)
+        seen += strlen(fv_timeline_comm_name(t, i)) + strlen(fv_timeline_file_name(t, i));
     free(sums);
 }
 
