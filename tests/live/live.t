@@ -537,11 +537,13 @@ def job(tap, mpi, is_looked_at):
         live.end()
 
 
-def without_mpi(tap):
-    with tap.test('a program without MPI runs until it ends'):
+def without_mpi(tap, name, *options):
+    with tap.test(name):
         directory = os.path.join(harness.scratch('exp'), 'e')
         live = Live(directory)
-        process = harness.start([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', 'sleep', '100'])
+        process = harness.start(
+            [harness.FVMPI, 'run', '-q', '-o', directory, *options, '--mpi', 'serial', 'sleep', '100']
+        )
         found = lambda: next((line['job'] for line in reversed(live.kept()[1:]) if 'job' in line), None)  # noqa: E731
         numbers = harness.wait_until(found, what='the job', pause=0.2)
         equal('it runs', (numbers['state'], numbers['is_over']), (['active'], False))
@@ -595,7 +597,8 @@ def main():
     who_may_ask(tap, live)
     what_it_serves(tap, live)
     rates(tap, live, root)
-    without_mpi(tap)
+    without_mpi(tap, 'a program without MPI runs until it ends')
+    without_mpi(tap, 'one whose file is on its node\'s own disk', '--local', harness.scratch('disk'))
     leaking(tap)
     garbage(tap, live)
     slow(tap, live)

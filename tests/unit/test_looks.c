@@ -184,11 +184,24 @@ static void what_was_seen_from_outside(void **state)
 
     begin();
     answer(0, 100, 0, paths[1], &in_read);
-    judge(&(struct fv_seen_looks){ REQUEST, items, 3, 3 });
+    judge(&(struct fv_seen_looks){ REQUEST, items, 3, 3, false });
     assert_words(thread(0, 100), "file /mesh");
     assert_words(thread(0, 101), "not interrupted: it did not answer");
     assert_words(thread(1, 100),
                  "not interrupted: its system call would fail (ppoll is not begun anew after a signal)");
+}
+
+/* Who shows them all the time (fvmpi live) takes them in place of its own. */
+static void later_looks_of_others(void **state)
+{
+    struct fv_seen_look item = { 0, { .look = REQUEST - 16, .tid = 101, .how = FV_LOOK_STOPPED, .state = 'T' } };
+    (void)state;
+
+    begin();
+    answer(0, 100, 0, paths[1], NULL);
+    assert_int_equal(judge(&(struct fv_seen_looks){ REQUEST - 16, &item, 1, 1, true })->request, REQUEST);
+    assert_non_null(thread(0, 100));
+    assert_null(thread(0, 101));
 }
 
 /* ---- is it a hang? ---- */
@@ -291,6 +304,7 @@ int main(void)
         TEST(the_newest_request_counts),
         TEST(each_waits_for_the_others_mutex),
         TEST(what_was_seen_from_outside),
+        TEST(later_looks_of_others),
         TEST(who_waits_since_before_the_look_hangs),
         TEST(calls_begun_since_the_look_are_progress),
         TEST(so_are_those_of_the_rank_that_is_waited_for),

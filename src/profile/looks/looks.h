@@ -65,9 +65,9 @@ struct fv_seen_look {
 };
 struct fv_seen_looks {
     uint64_t request;
-    bool or_newer; /* looks that somebody asked for later count in their place */
     struct fv_seen_look *items;
     size_t count, room;
+    bool or_newer; /* looks that somebody asked for later count in their place */
 };
 
 FV_SUBJECT_DATA(struct fv_looks, looks, looks)
