@@ -182,12 +182,14 @@ def is_dead(pid):
 
 def kill_all(number=None):
     """Of all runs, or of one. At once: what is stopped does not notice that the others end, and ends in another way
-    because of that."""
-    found = marked(number)
+    because of that. Then waits for their end: of ranks that still run, a report says that others have died."""
+    found, until = marked(number), time.monotonic() + 20
     for sig in (signal.SIGSTOP, signal.SIGKILL):
         for pid in found:
             with contextlib.suppress(OSError):
                 os.kill(pid, sig)
+    while time.monotonic() < until and not all(map(is_dead, found)):
+        time.sleep(0.01)
 
 
 class Run:
