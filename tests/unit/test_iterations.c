@@ -436,6 +436,19 @@ static void steps(void **state)
         }
 }
 
+/* On both sides times grow by a hundredth, as a machine warms up: that is no growth from one side to the other. */
+static void a_step_and_a_slow_drift(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TIMES; i++)
+        seconds[i] = (i < TIMES / 2 ? 0.004 : 0.012) * (1 + 0.01 * (double)i / TIMES);
+    struct fv_iteration_times t = fv_judge_times(seconds, TIMES);
+    assert_true(t.is_trend);
+    assert_int_equal(t.step, TIMES / 2);
+    assert_near(t.factor, 3, 0.1);
+    assert_near(t.grown_s, 0.008 * TIMES / 2, 0.1);
+}
+
 static void trends(void **state)
 {
     struct program *p = start(1);
@@ -705,6 +718,7 @@ int main(void)
         cmocka_unit_test(periods_and_preemption),
         cmocka_unit_test(trends),
         cmocka_unit_test(steps),
+        cmocka_unit_test(a_step_and_a_slow_drift),
         cmocka_unit_test(steady),
         cmocka_unit_test(slowest_rank),
         cmocka_unit_test(selection),

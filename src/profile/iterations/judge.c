@@ -290,8 +290,7 @@ static struct fv_iteration_times judge(const double *seconds, const double *undi
         if (count >= FV_JUDGE_LEAST) {
             t.limit_s = fmax(LONG * n.median, n.median + LONG_BY * n.spread);
             find_trend(&t, seconds, count, room);
-            if (!t.is_trend)
-                find_step(&t, seconds, undisturbed, count, room);
+            find_step(&t, seconds, undisturbed, count, room); /* which a trend may be */
             if (!t.is_trend && !find_period(&t, seconds, count, room))
                 find_short_period(&t, seconds, count, room);
             if (!t.is_trend)

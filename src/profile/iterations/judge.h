@@ -29,9 +29,9 @@ struct fv_iteration_times {
 };
 
 /* Trend: Kendall's tau of the medians of ten parts is 0.8 or more, and the last differs from the first by a quarter of
- * the smaller, and three times the spread. Or it is a step: medians before and behind differ by half of the smaller, at
- * most three of ten on a side are beyond three of ten on the other, and the third deciles of each side's halves differ
- * by at most a quarter of it.
+ * the smaller, and three times the spread. Or, which goes before, a step: medians before and behind differ by half of
+ * the smaller, at most three of ten on a side are beyond three of ten on the other, and the third deciles of each
+ * side's halves differ by at most a quarter of it.
  * Long: half as long again as the median, and five times the spread (1.4826 times the median deviation) above it.
  * Period: seven of ten of its iterations are long, and seven of ten long ones are of it; of 2 to 4 iterations, medians
  * that differ by that much. It is exact if it comes six times, and seven of ten are as much longer without preemption.
