@@ -10,6 +10,7 @@
 
 struct gathered {
     double parts[FV_TIMELINE_CLASS_COUNT], wait, region_ns, computing;
+    double known; /* all parts */
     uint32_t region;
 };
 
@@ -65,8 +66,16 @@ static void gather_bins(struct gathered *g, const struct level *l, uint64_t firs
             region_sum = fields[own];
         }
     }
-    for (unsigned k = 0; k < own; k++)
-        *(l->fields[k] == FV_TIMELINE_CLASS_COUNT ? &g->wait : &g->parts[l->fields[k]]) += (double)sums[k] * unit;
+    for (unsigned k = 0; k < own; k++) {
+        const double ns = (double)sums[k] * unit;
+
+        if (l->fields[k] == FV_TIMELINE_CLASS_COUNT) {
+            g->wait += ns;
+        } else {
+            g->parts[l->fields[k]] += ns;
+            g->known += ns;
+        }
+    }
     if (region != g->region || region_sum != before) {
         g->region = region;
         g->region_ns = (double)region_sum * unit;
@@ -141,6 +150,7 @@ static void spread(const struct tiling *t, double begin, double end, uint32_t re
             continue;
         }
         g->parts[t->timeline->regions[region].class % FV_TIMELINE_CLASS_COUNT] += ns;
+        g->known += ns;
         if (region == g->region || ns > g->region_ns) {
             g->region_ns = region == g->region ? g->region_ns + ns : ns;
             g->region = region;
@@ -198,15 +208,6 @@ static void tile_row(const struct tiling *t, uint32_t row, struct fv_timeline_ga
         gather(&l, t->from + t->step * (double)i, t->from + t->step * (double)(i + 1), &t->out[i]);
 }
 
-static double known_ns(const struct gathered *g)
-{
-    double sum = 0;
-
-    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
-        sum += g->parts[c];
-    return sum;
-}
-
 /* A row, and of a main thread also what is computing, which is between its first and its last slice all that is not
  * known. known: room for a number of each stretch. */
 static void add_row(const struct tiling *t, uint32_t row, struct fv_timeline_gathering *g, double *known)
@@ -218,13 +219,13 @@ static void add_row(const struct tiling *t, uint32_t row, struct fv_timeline_gat
         return;
     }
     for (size_t i = 0; i < t->count; i++)
-        known[i] = known_ns(&t->out[i]);
+        known[i] = t->out[i].known;
     tile_row(t, row, g);
     for (size_t i = 0; i < t->count; i++) {
         const double since = t->from + t->step * (double)i, until = since + t->step;
         const double begin = (double)r->begin_ns > since ? (double)r->begin_ns : since;
         const double end = (double)r->end_ns < until ? (double)r->end_ns : until;
-        const double left = end - begin - (known_ns(&t->out[i]) - known[i]);
+        const double left = end - begin - (t->out[i].known - known[i]);
 
         t->out[i].computing += left > 0 ? left : 0;
     }
