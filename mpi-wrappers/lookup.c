@@ -123,6 +123,14 @@ static FV_COLD void *answer(const char *name, void *found)
     return own ? own : found;
 }
 
+/* In a library, which may stand where another one was closed. */
+FV_EARLY static void *found_in(void *found, const char *name)
+{
+    if (found && fv_rt.threads)
+        fv_path_notice(fv_module_removals());
+    return found && is_mpi_name(name) ? answer(name, found) : found;
+}
+
 /* Before the application's own call, which makes anew what dlerror() says. */
 static FV_COLD void lead_now(void)
 {
@@ -140,10 +148,7 @@ FV_EARLY static void *of_handle(void *handle, const char *name)
         fv_lookup_find();
     if (FV_UNLIKELY(__atomic_load_n(&to_be_led, __ATOMIC_RELAXED)))
         lead_now();
-    void *found = fv_next_dlsym(handle, name);
-    if (found && fv_rt.threads)
-        fv_path_notice(fv_module_removals());
-    return found && is_mpi_name(name) ? answer(name, found) : found;
+    return found_in(fv_next_dlsym(handle, name), name);
 }
 
 __attribute__((used)) FV_EARLY static void *
@@ -154,8 +159,7 @@ FV_EARLY static void *versioned_of_handle(void *handle, const char *name, const 
         fv_lookup_find();
     if (FV_UNLIKELY(__atomic_load_n(&to_be_led, __ATOMIC_RELAXED)))
         lead_now();
-    void *found = fv_next_dlvsym(handle, name, version);
-    return found && is_mpi_name(name) ? answer(name, found) : found;
+    return found_in(fv_next_dlvsym(handle, name, version), name);
 }
 
 /* ---- dlopen() ---- */

@@ -205,7 +205,7 @@ static void none(void)
     }
 }
 
-/* Without a call of MPI: sections say what is repeated, one of one number and one of a number each. */
+/* Without a call of MPI: sections say what is repeated, two of one number and one of a number each. */
 static void sections(void)
 {
     for (int i = 0; i < 400; i++) {
@@ -217,6 +217,11 @@ static void sections(void)
         fvmpi_section_begin("round", i, 0);
         pause_ms(i < 50 ? 2 : 6);
         fvmpi_section_end("round", i, 0);
+    }
+    for (int i = 0; i < 60; i++) {
+        fvmpi_section_begin("lap", 0, 0);
+        pause_ms(i < 30 ? 2 : 8);
+        fvmpi_section_end("lap", 0, 0);
     }
 }
 

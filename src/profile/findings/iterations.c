@@ -207,7 +207,7 @@ FV_FINDING(slow_iterations)
         if (t->is_trend || !is_worth(v, f, u, lost_s, has_pattern))
             continue;
         struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_EXACT);
-        found = true;
+        found |= !of.section;
         say_cause(v, finding, u, cause, sizeof(cause));
         say_count(&of, u->count, count, sizeof(count));
         say_noise(f, lost_s, noise, sizeof(noise));
@@ -234,7 +234,7 @@ FV_FINDING(growing_iterations)
         if (!is_worth(v, f, u, lost_s, false))
             continue;
         struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_EXACT);
-        found = true;
+        found |= !of.section;
         say_cause(v, finding, u, cause, sizeof(cause));
         if (u->times.step)
             fv_finding_say(f, finding, "from number %s on, %s take %.2g times as long%s",
@@ -277,7 +277,7 @@ FV_FINDING(moving_imbalance)
             continue;
         struct fv_finding *finding =
             fv_finding_add(f, u->load.lost_s, is_all ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
-        found = true;
+        found |= !of.section;
         say_loop(v, finding, &of, loop, sizeof(loop));
         fv_finding_say(f, finding,
                        "the slowest rank changes every ~%.2g of %s, among %u ranks. Over %s they %s for about the "
