@@ -18,7 +18,6 @@ import otf2_print
 from measured import repeat
 from report import check, close, equal, plainly
 
-INCLUDE = os.path.join(harness.SOURCE, 'src')
 THREAD_PAGES = 700
 INSTRUCTIONS, IN_MPI, OF_THREAD = 1000000, 10 * 500, 70000
 
@@ -30,7 +29,7 @@ class Kind:
         self.mpi = mpi
         self.ranks = 2 if mpi else 1
         if mpi:
-            self.program = mpi.build(os.path.join(HERE, 'known.c'), '-I', INCLUDE, '-pthread', '-ldl')
+            self.program = mpi.build(os.path.join(HERE, 'known.c'), '-pthread', '-ldl')
         else:
             self.program = os.path.join(harness.scratch(), 'known')
             harness.run(
@@ -40,7 +39,7 @@ class Kind:
                     '-DALONE',
                     '-pthread',
                     '-I',
-                    INCLUDE,
+                    harness.INCLUDE,
                     os.path.join(HERE, 'known.c'),
                     '-o',
                     self.program,
@@ -129,7 +128,7 @@ def fortran(tap, mpi):
                 '-g',
                 '-J',
                 modules,
-                os.path.join(INCLUDE, 'fvmpi.f90'),
+                os.path.join(harness.INCLUDE, 'fvmpi.f90'),
                 os.path.join(HERE, 'known.f90'),
                 '-o',
                 program,
@@ -579,7 +578,7 @@ def empty(tap):
         with open(os.path.join(place, 'empty.c'), 'w') as source:
             source.write(EMPTY)
         program = os.path.join(place, 'empty')
-        harness.run(['cc', '-O1', '-I', INCLUDE, source.name, '-o', program]).ended(0)
+        harness.run(['cc', '-O1', '-I', harness.INCLUDE, source.name, '-o', program]).ended(0)
         run = harness.run(
             [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--counters', 'software', program],
             directory=directory,

@@ -42,6 +42,7 @@ except ImportError:
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROGRAMS = os.path.join(SOURCE, 'tests', 'mpi')
+INCLUDE = os.path.join(SOURCE, 'src')  # fvmpi.h
 BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'build'))
 FVMPI = os.path.join(BUILD, 'fvmpi')
 LIBS = os.path.join(BUILD, '.libs')
@@ -430,7 +431,8 @@ class Mpi:
             command = [self.fc, '-O0', '-g', '-std=legacy', '-ffree-line-length-none', '-J', modules, text]
         else:
             compiler = self.cxx if source.endswith('.cpp') else self.cc
-            command = [compiler, '-O2', '-g', '-Wall', '-Wextra', '-Wno-stringop-overflow', '-I', PROGRAMS, text]
+            command = [compiler, '-O2', '-g', '-Wall', '-Wextra', '-Wno-stringop-overflow']
+            command += ['-I', PROGRAMS, '-I', INCLUDE, text]
         command += list(flags)
         if any('libfvmpi' in flag for flag in flags):  # a sanitized library wants its run-time first
             command += os.environ.get('SANITIZE_FLAGS', '').split()

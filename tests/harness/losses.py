@@ -80,9 +80,7 @@ class Place:
         self.app = self.build('silence')
 
     def build(self, output, *flags):
-        return self.mpi.build(
-            '../run/silence.c', '-I' + os.path.join(harness.SOURCE, 'src'), *flags, '-ldl', output=output
-        )
+        return self.mpi.build('../run/silence.c', *flags, '-ldl', output=output)
 
     def record(self, way, *options, **more):
         """A rank alone, under fvmpi run."""

@@ -380,16 +380,7 @@ def patched(run, field, values):
             )
         )
     harness.run(
-        [
-            'cc',
-            '-I',
-            os.path.join(harness.SOURCE, 'src'),
-            '-I',
-            os.path.join(harness.BUILD, 'src'),
-            program + '.c',
-            '-o',
-            program,
-        ]
+        ['cc', '-I', harness.INCLUDE, '-I', os.path.join(harness.BUILD, 'src'), program + '.c', '-o', program]
     ).ended(0)
     offset = int(harness.run([program]).ended(0).out)
     for rank, value in values.items():

@@ -102,9 +102,7 @@ def others(tap, mpi):
         words = OURS + ['-lfvmpi', '-Wl,--no-as-needed', early, '-Wl,-rpath,' + mpi.folder]
         totals(recorded(mpi, compiled(mpi, 'linked-early', words + flags_of(mpi)[1]), 1), 1)
     with tap.test('{}: -lfvmpi, fvmpi.h'.format(mpi)):
-        program = mpi.build(
-            'pause.c', '-I' + os.path.join(harness.SOURCE, 'src'), *OURS, '-lfvmpi', output='linked-pause'
-        )
+        program = mpi.build('pause.c', *OURS, '-lfvmpi', output='linked-pause')
         version = harness.run([harness.FVMPI, '--version']).ended(0).out.split()[-1]
         report = recorded(mpi, program, 1, out='version {}\n'.format(version))
         equal('MPI_Barrier', report.total('MPI_Barrier'), 7)

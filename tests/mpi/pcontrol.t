@@ -40,8 +40,7 @@ def section(report, name, number):
 
 def forgets(tap, mpi):
     """Which ranks and threads have what after MPI_Pcontrol(2), and that its time is gone as well."""
-    source = '-I' + os.path.join(harness.SOURCE, 'src')
-    run = mpi.profile(mpi.build('forget.c', source, '-lpthread'), 2, options=['--sample=clock']).ended(0)
+    run = mpi.profile(mpi.build('forget.c', '-lpthread'), 2, options=['--sample=clock']).ended(0)
     report = run.report()
     since, inside = (float(s) for s in run.out.split())
     with tap.test('{}: MPI_Pcontrol(2) forgets calls, messages and threads'.format(mpi)):
@@ -84,7 +83,7 @@ def forgets(tap, mpi):
             equal('calls since mark {}'.format(number), since_mark['mpi_calls']['sum'], 2 * calls)
             equal('mistakes', [k for k, v in since_mark['unbalanced'].items() if v], [])
     with tap.test('{}: nothing is forgotten of a trace, which is told'.format(mpi)):
-        run = mpi.profile(mpi.build('forget.c', source, '-lpthread'), 2, options=['--trace']).ended(0)
+        run = mpi.profile(mpi.build('forget.c', '-lpthread'), 2, options=['--trace']).ended(0)
         equal('lines for two calls', run.err.count('MPI_Pcontrol(2): no effect in a run with --trace'), 1)
         equal('barriers', run.report().total('MPI_Barrier'), 2 * (3 + 6 + 5 + 2 + 3))
 
@@ -119,11 +118,7 @@ def main():
             equal('states', [r['state'] for r in report.data['ranks']], ['finalized'] * 2)
         with tap.test('{}: relinked with -lfvmpi, fvmpi.h'.format(mpi)):
             program = mpi.build(
-                'pause.c',
-                '-I' + os.path.join(harness.SOURCE, 'src'),
-                '-L' + harness.LIBS,
-                '-l:libfvmpi-{}.so'.format(mpi),
-                '-Wl,-rpath,' + harness.LIBS,
+                'pause.c', '-L' + harness.LIBS, '-l:libfvmpi-{}.so'.format(mpi), '-Wl,-rpath,' + harness.LIBS
             )
             directory = os.path.join(harness.scratch('exp'), 'e')
             run = mpi.native(program, 2, env={'FVMPI_OUTPUT': directory}, directory=directory).ended(0)

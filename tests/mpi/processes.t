@@ -125,9 +125,7 @@ def silent_children(tap, mpi):
     with tap.test('{}: children by _Fork(), clone() and a system call'.format(mpi)):
         if harness.SANITIZER:
             raise harness.Skip('AddressSanitizer has the allocator')
-        program = mpi.build(
-            'silent_children.c', '-pthread', '-g', '-finstrument-functions', '-I' + os.path.join(harness.SOURCE, 'src')
-        )
+        program = mpi.build('silent_children.c', '-pthread', '-g', '-finstrument-functions')
         native = mpi.native(program, 1).ended(0)
         run = mpi.profile(
             program, 1, options=['--memory=exact', '--threads=hold', '--io', '--functions', '--trace', '--sample']

@@ -210,7 +210,7 @@ def files(runs):
 def main():
     tap = harness.Tap()
     for mpi in harness.an_mpi(tap):
-        program = mpi.build('scaling.c', '-I' + os.path.join(harness.SOURCE, 'src'))
+        program = mpi.build('scaling.c')
         runs = []
         with tap.test('{}: runs'.format(mpi)):
             runs += [

@@ -216,7 +216,7 @@ def killed(mpi, options=(), calls_at_least=0):
 
 def budget(mpi):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    program = mpi.build('../run/silence.c', '-I' + os.path.join(harness.SOURCE, 'src'), '-ldl', output='silence_trace')
+    program = mpi.build('../run/silence.c', '-ldl', output='silence_trace')
     run = mpi.profile(
         program, 2, ['calls', '30000'], ['--trace', '--trace-max=64K'], directory, env={'FVMPI_DEPTH': '4'}
     ).ended(7)

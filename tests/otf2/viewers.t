@@ -30,7 +30,7 @@ def record(mpi, options, arguments=()):
             '-g',
             '-D_GNU_SOURCE',
             '-I',
-            os.path.join(harness.SOURCE, 'src'),
+            harness.INCLUDE,
             os.path.join(HERE, 'viewers.c'),
             '-o',
             program,

@@ -100,7 +100,7 @@ def write(folder, command, page):
 
 def several(folder, mpi):
     """One program on one rank and on two: a study, two sides, and the lines of its source file."""
-    program = mpi.build('scaling.c', '-g', '-I' + os.path.join(harness.SOURCE, 'src'))
+    program = mpi.build('scaling.c', '-g')
     runs = [mpi.profile(program, ranks, ['20', '20', '0']).ended(0).directory for ranks in (1, 2)]
     return [
         write(folder, ['scaling', '--strong'] + runs, page_of('study', csv=True)),
@@ -153,9 +153,7 @@ def traced(folder, mpi):
 def layered(folder, mpi):
     """Of each rank all that layers.c does stands in a lane of its own."""
     source, files = os.path.join(HERE, 'layers.c'), harness.scratch('files')
-    program = mpi.build(
-        source, '-g', '-fopenmp', '-finstrument-functions', '-I' + os.path.join(harness.SOURCE, 'src'), output='layers'
-    )
+    program = mpi.build(source, '-g', '-fopenmp', '-finstrument-functions', output='layers')
     outputs = [os.path.join(files, str(rank)) for rank in range(2)]
     options = ['--trace', '--functions', '--threads', '--io', '--memory=calls']
     run = mpi.profile(program, 2, outputs, options).ended(0)

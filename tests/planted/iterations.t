@@ -239,7 +239,7 @@ def none(mpi, program):
 def main():
     tap = harness.Tap()
     for mpi in harness.an_mpi(tap):
-        program = mpi.build(os.path.join(HERE, 'iterations.c'), '-O2', '-g', '-I' + harness.SOURCE + '/src')
+        program = mpi.build(os.path.join(HERE, 'iterations.c'), '-O2', '-g')
         plainly, traced = ('--sample=off',), ('--sample=off', '--trace')
         for name, test, arguments in (
             ('every 50th is longer', every, ('every', plainly)),

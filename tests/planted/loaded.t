@@ -23,7 +23,7 @@ TIMES, ENOUGH = (10, 0.8) if LONG else (1, 0)  # runs; part of them that find th
 HOGS = 4 * (os.cpu_count() or 1)
 HOG = 'import time\nend = time.monotonic() + 900\nwhile time.monotonic() < end: pass'
 REACT_S = 60 * 0.010  # CPU time that rank 1 has more
-FLAGS = ('-lm', '-pthread', '-fopenmp', '-I' + os.path.join(harness.SOURCE, 'src'))
+FLAGS = ('-lm', '-pthread', '-fopenmp')
 MACHINE = ('no_processor', 'noise', 'startup')
 
 

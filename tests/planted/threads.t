@@ -275,15 +275,7 @@ def joined(tap, mpi):
 
 def sections(tap, mpi):
     """What workers and threads made inside of a section do belongs to it, and nothing that they do outside."""
-    program = mpi.build(
-        os.path.join(HERE, 'team.c'),
-        '-O2',
-        '-g',
-        '-fopenmp',
-        '-I',
-        os.path.join(harness.SOURCE, 'src'),
-        output='planted_team',
-    )
+    program = mpi.build(os.path.join(HERE, 'team.c'), '-O2', '-g', '-fopenmp', output='planted_team')
     ways = (['--sample=250', '--threads'], ['--sample=250', '--section-cpu=0'], ['--sample=250'])
     for options in ways[: 3 if LONG else 2]:
         with tap.test('{}: a section around a team, {}'.format(mpi, ' '.join(options))):

@@ -216,7 +216,6 @@ def planted(tap, mpi, source, arguments, options, blamed):
             '-lm',
             '-pthread',
             '-fopenmp',
-            '-I' + os.path.join(harness.SOURCE, 'src'),
             output='traced_' + source.replace('.', '_'),
         )
         run = mpi.profile(program, 2, arguments, ['--trace'] + options).ended(0)

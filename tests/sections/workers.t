@@ -350,7 +350,7 @@ def main():
     env = harness.fake_pmu()
     program = os.path.join(harness.scratch('bin'), 'workers')
     harness.run(
-        ['cc', '-O1', '-g', '-pthread', '-I', os.path.join(harness.SOURCE, 'src')]
+        ['cc', '-O1', '-g', '-pthread', '-I', harness.INCLUDE]
         + [os.path.join(HERE, 'workers.c'), '-o', program, '-ldl']
     ).ended(0)
     with tap.test('without any option each thread is a row, with the CPU time of its clock'):

@@ -207,13 +207,13 @@ class Kind:
 
     def __init__(self, mpi):
         self.mpi = mpi
-        options = ['-g', '-pthread', '-ldl', '-I', os.path.join(harness.SOURCE, 'src')]
+        options = ['-g', '-pthread', '-ldl']
         source = os.path.join(HERE, 'known.c')
         if mpi:
             self.program = mpi.build(source, *options, output='gpus-known')
         else:
             self.program = os.path.join(harness.scratch(), 'known')
-            harness.run(['cc', '-DALONE', source, '-o', self.program, *options]).ended(0)
+            harness.run(['cc', '-DALONE', '-I', harness.INCLUDE, source, '-o', self.program, *options]).ended(0)
 
     def __str__(self):
         return str(self.mpi or 'without MPI')

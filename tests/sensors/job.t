@@ -34,14 +34,7 @@ class Kind:
     def __init__(self, mpi):
         self.mpi = mpi
         if mpi:
-            self.program = mpi.build(
-                os.path.join(HERE, 'known.c'),
-                '-pthread',
-                '-ldl',
-                '-I',
-                os.path.join(harness.SOURCE, 'src'),
-                output='sensors-known',
-            )
+            self.program = mpi.build(os.path.join(HERE, 'known.c'), '-pthread', '-ldl', output='sensors-known')
         else:
             self.program = os.path.join(harness.scratch(), 'known')
             harness.run(
@@ -51,7 +44,7 @@ class Kind:
                     '-pthread',
                     '-DALONE',
                     '-I',
-                    os.path.join(harness.SOURCE, 'src'),
+                    harness.INCLUDE,
                     os.path.join(HERE, 'known.c'),
                     '-o',
                     self.program,

@@ -225,7 +225,7 @@ def in_sections(tap, mpi):
     """Functions that samples found in sections lie within these, and nowhere else than where the table has them."""
     with tap.test('{}: samples in sections'.format(mpi)):
         source = os.path.join(os.path.dirname(HERE), 'planted', 'sections.c')
-        program = mpi.build(source, '-O0', '-g', '-I' + os.path.join(harness.SOURCE, 'src'), output='in_sections')
+        program = mpi.build(source, '-O0', '-g', output='in_sections')
         run = mpi.profile(program, 2, ['cpu'], ['--trace', '--sample=1000', '-q']).ended(0)
         harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
         trace, all_ns = perfetto(run.directory), 0

@@ -196,7 +196,7 @@ def wanted_of(points, begin, end):
 
 
 def values(tap, mpi):
-    program = mpi.build('../sensors/known.c', '-pthread', '-ldl', '-I', os.path.join(harness.SOURCE, 'src'))
+    program = mpi.build('../sensors/known.c', '-pthread', '-ldl')
     words = ['wait', 'label', 'meshed', 'pages', '3000', 'wait', 'wait']
     options = ['--trace', '--memory', '--sensors', 'vmstat.nr_free_pages', '--sensors-hz', '200', '-q']
     run = None
