@@ -36,7 +36,7 @@ enum fv_timeline_class {
 };
 
 #define FV_TIMELINE_MAGIC   "FVTIMELN"
-#define FV_TIMELINE_VERSION 8
+#define FV_TIMELINE_VERSION 9
 #define FV_TIMELINE_NONE    UINT32_MAX
 
 /* A stretch of the file: `count` of what it is of. */
@@ -65,6 +65,7 @@ struct fv_timeline_header {
     uint64_t most_bytes;                    /* that the file was allowed to have; 0: any number */
     struct fv_timeline_left_out left_out;   /* so that it has no more */
     struct fv_timeline_part rows, regions;  /* struct fv_timeline_row, fv_timeline_region */
+    struct fv_timeline_part kinds;          /* struct fv_timeline_slice_kind, of each process that made it */
     struct fv_timeline_part chunks;         /* struct fv_timeline_chunk, by row, then by length class, then by begin */
     struct fv_timeline_part message_blocks; /* struct fv_timeline_message_block, by the time sent */
     struct fv_timeline_part member_blocks;  /* struct fv_timeline_span_block, by the begin of the operation */
@@ -85,13 +86,16 @@ struct fv_timeline_row {
     uint32_t host;         /* string */
     uint32_t name;         /* string; of a stream of an accelerator, else 0 */
     uint32_t pad;
-    uint32_t levels;          /* of bins: the finest, then half as many, rounded up, ... one behind the other */
-    uint32_t classes;         /* a bit for each class that its bins have; FV_TIMELINE_WAITS: they have waits */
-    uint32_t region_bytes;    /* of the number of a region in a bin: 1, 2 or 4 */
-    uint64_t bins, bin_count; /* where; of the finest, so many */
-    uint32_t width;           /* log2 of a finest bin's ns */
-    uint32_t depth;           /* of slices in each other, at most */
+    uint32_t levels;                  /* of bins: the finest, then half as many, rounded up, ... one behind the other */
+    uint32_t classes;                 /* a bit for each class that its bins have; FV_TIMELINE_WAITS: they have waits */
+    uint32_t region_bytes;            /* of the number of a region in a bin: 1, 2 or 4 */
+    uint64_t bins, bin_count;         /* where; of the finest, so many */
+    uint64_t leaves;                  /* where: struct fv_timeline_block of each FV_TIMELINE_LEAVES leaves */
+    uint32_t leaf_blocks, leaf_width; /* how many; log2 of a leaf's ns */
+    uint32_t width;                   /* log2 of a finest bin's ns */
+    uint32_t depth;                   /* of slices in each other, at most */
     uint64_t first_chunk, chunk_count;
+    uint64_t first_kind; /* of those that its slices have */
     uint64_t slices, samples;
     uint64_t left_out;         /* of slices: see struct fv_timeline_left_out */
     uint64_t begin_ns, end_ns; /* of the first slice, and of the last one */
@@ -111,25 +115,42 @@ struct fv_timeline_context {
     uint32_t function, file, line; /* strings; of the call */
 };
 
-/* Rows of varints (events.h) that are stored column by column: the bytes of each column, as varints, then the columns;
- * all of that by zstd, if `bytes` is less than `raw`. */
+/* Rows of numbers, stored column by column, and of each column the lowest bytes of all its numbers, then the next ones,
+ * ...: planes. Varints (events.h): of each column 16 * its numbers + its planes, of those with planes also a byte with
+ * a bit for each that is stored as it is; behind the last column, and the last one of those that can be read without
+ * the others, the bytes of its other planes, and how many they are by zstd. Then the planes that are stored as they
+ * are, and the others by zstd, or, if that takes as many, as they are. */
 struct fv_timeline_block {
     uint64_t offset;
-    uint32_t bytes, raw, count, pad;
+    uint32_t bytes, count;
 };
 
-/* Slices: begin, from that of the one before; ns; region * 16 + flags: 1 sampled, 2 it waited, 4 it took part in a
- * collective operation, 8 it is of a file; depth; context + 1; of those that waited ns of that, and the row that it
- * waited for, + 1 - the own row, zigzag; of those that took part the communicator, a number that all members' calls
- * have, and the rank of the root in MPI_COMM_WORLD, + 1; 0: it has none; of those of a file its number. */
-#define FV_TIMELINE_SLICE_COLUMNS 11
+/* What slices are alike in. */
+struct fv_timeline_slice_kind {
+    uint32_t region, outer; /* outer: the region around it; FV_TIMELINE_NONE: there is none */
+    uint32_t depth;
+    uint32_t flags; /* enum fv_timeline_slice_flags */
+};
+enum fv_timeline_slice_flags {
+    FV_TIMELINE_SAMPLED = 1,
+    FV_TIMELINE_TOGETHER = 2, /* it took part in a collective operation */
+    FV_TIMELINE_OF_FILE = 4
+};
+
+/* Slices: begin, from that of the one before, of the first from the chunk's; ns; kind, from the row's first one on, * 2
+ * + 1 if it waited; of those that waited ns of that. Then context + 1; of those that waited the row that it waited for,
+ * + 1 - the own row, zigzag; of those that took part the communicator, a number that all members' calls have, and the
+ * rank of the root in MPI_COMM_WORLD, + 1; 0: it has none; of those of a file its number. */
+#define FV_TIMELINE_TIME_COLUMNS  4 /* of these, which can be read without the others */
+#define FV_TIMELINE_SLICE_COLUMNS 10
 struct fv_timeline_chunk {
     struct fv_timeline_block block;
     uint64_t begin_ns, end_ns; /* of the first one to begin; of the last one to end */
     uint32_t row, length;      /* length: log4 of the ns of its slices */
 };
 
-/* Messages: sent, from that of the one before; ns until received, zigzag; bytes; from; to - from, zigzag; tag; comm. */
+/* Messages: sent, from that of the one before, of the first from the block's begin; ns until received, zigzag; bytes;
+ * from; to - from, zigzag; tag; comm. */
 #define FV_TIMELINE_MESSAGE_COLUMNS 7
 struct fv_timeline_message_block {
     struct fv_timeline_block block;
@@ -145,9 +166,9 @@ struct fv_timeline_span_block {
 };
 
 /* Calls of collective operations, the members' of each behind each other: of the first one of a block or of an
- * operation, when the first member began, from that of the one before; begin, from that; ns; row, from that of the one
- * before, zigzag; region * 16 + flags: enum fv_timeline_member_flags; bytes sent; bytes received; of those that waited
- * ns of that, and where it begins, from the call's begin, zigzag. */
+ * operation, when the first member began, from that of the one before, at first from the block's begin; begin, from
+ * that; ns; row, from that of the one before, zigzag; region * 16 + flags: enum fv_timeline_member_flags; bytes sent;
+ * bytes received; of those that waited ns of that, and where it begins, from the call's begin, zigzag. */
 #define FV_TIMELINE_MEMBER_COLUMNS 9
 enum fv_timeline_member_flags {
     FV_TIMELINE_MEMBER_BEGINS = 1, /* another operation than the one before */
@@ -156,8 +177,8 @@ enum fv_timeline_member_flags {
     FV_TIMELINE_MEMBER_PARTIAL = 8 /* not all members' calls are there */
 };
 
-/* Operations on files: begin, from that of the one before; ns; row, from that of the one before, zigzag; file;
- * enum fv_timeline_io_kind + FV_TIMELINE_IO_KINDS * enum fv_def_io; bytes + 1, 0: not known. */
+/* Operations on files: begin, from that of the one before, of the first from the block's; ns; row, from that of the one
+ * before, zigzag; file; enum fv_timeline_io_kind + FV_TIMELINE_IO_KINDS * enum fv_def_io; bytes + 1, 0: not known. */
 #define FV_TIMELINE_IO_COLUMNS 6
 enum fv_timeline_io_kind {
     FV_TIMELINE_IO_READ,
@@ -169,14 +190,19 @@ enum fv_timeline_io_kind {
 struct fv_timeline_io_file {
     uint32_t name, host; /* strings */
 };
-#define FV_TIMELINE_COLUMNS 11      /* at most */
-#define FV_TIMELINE_RAW     1000000 /* bytes of a block, at most */
+#define FV_TIMELINE_COLUMNS 12      /* at most */
+#define FV_TIMELINE_RAW     1000000 /* rows, and bytes that zstd has of one, at most */
 
 /* A bin, in the file 2 bytes for each part that the row has, and the region: parts of its time in 1 / 65535, those of
  * the innermost regions (each moment once); calls that waited, which are in these; the region that has most, of several
  * bins by an estimate, and its part. No region: all bits are 1. */
 #define FV_TIMELINE_WAITS (1u << 31)
 #define FV_TIMELINE_WHOLE 65535
+
+/* A leaf: a bin that is finer than those, in a block, whose offset is from the row's bins on. Columns: of each class of
+ * the row its part, of waits, the region's part, in 1 / 255, the region + 1. */
+#define FV_TIMELINE_LEAVES     1024
+#define FV_TIMELINE_LEAF_WHOLE 255
 
 static inline unsigned fv_timeline_bin_bytes(uint32_t classes, uint32_t region_bytes)
 {

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECES     32        /* a bin, about */
+#define PIECES     8         /* a leaf, about */
+#define FINER      2         /* log2 of the leaves of a finest bin */
 #define KEPT       (1 << 19) /* pieces */
-#define MOST_BINS  (1 << 18) /* the finest bins of a row */
-#define LEAST_BINS 64        /* of a row with anything in it */
+#define MOST_BINS  (1 << 18) /* leaves of a row */
+#define LEAST_BINS 256       /* leaves of a row with anything in it */
 
 static struct fv_timeline_bin *bin_at(struct fv_timeline_bins *b, size_t i)
 {
@@ -155,12 +156,17 @@ static uint32_t classes_of(const struct fv_timeline_bins *b)
     return classes;
 }
 
-/* What is there is not 0. */
+/* In 1 / whole of a bin; what is there is not 0. */
+static uint32_t part_of(uint32_t units, unsigned width, unsigned whole)
+{
+    const double part = units / (double)(UINT64_C(1) << (width < 32 ? width : 32)) * whole + 0.5;
+
+    return part >= whole ? whole : units && part < 1 ? 1 : (uint32_t)part;
+}
+
 static uint8_t *put_part(uint8_t *at, uint32_t units, unsigned width)
 {
-    const double whole = (double)(UINT64_C(1) << (width < 32 ? width : 32));
-    const double part = units / whole * FV_TIMELINE_WHOLE + 0.5;
-    const uint16_t out = (uint16_t)(part >= FV_TIMELINE_WHOLE ? FV_TIMELINE_WHOLE : units && part < 1 ? 1 : part);
+    const uint16_t out = (uint16_t)part_of(units, width, FV_TIMELINE_WHOLE);
 
     memcpy(at, &out, sizeof(out));
     return at + sizeof(out);
@@ -196,22 +202,73 @@ static uint64_t put_level(struct fv_timeline_writer *w, const struct fv_timeline
     return where;
 }
 
-void fv_timeline_end_bins(struct fv_timeline_writer *w, struct fv_timeline_bins *b, struct fv_timeline_row *row)
+/* Columns of the leaves at hand; how many. */
+static size_t add_leaf(struct fv_bytes *columns, const struct fv_timeline_bin *bin, uint32_t classes, unsigned width)
 {
-    if (!b->width && b->piece_count)
-        choose_width(w, b, b->piece_count / PIECES);
-    end_bin(b);
+    size_t k = 0;
+
+    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
+        if (classes >> c & 1)
+            fv_bytes_number(&columns[k++], part_of(bin->ns[c], width, FV_TIMELINE_LEAF_WHOLE));
+    if (classes & FV_TIMELINE_WAITS)
+        fv_bytes_number(&columns[k++], part_of(bin->wait_ns, width, FV_TIMELINE_LEAF_WHOLE));
+    fv_bytes_number(&columns[k++], part_of(bin->region_ns, width, FV_TIMELINE_LEAF_WHOLE));
+    fv_bytes_number(&columns[k++], bin->region + 1); /* all bits are 1: 0 */
+    return k;
+}
+
+/* They are from the row's bins on, which are not known yet: offsets from the first one. */
+static struct fv_bytes put_leaves(struct fv_timeline_writer *w, const struct fv_timeline_bin *bins, size_t count,
+                                  const struct fv_timeline_row *row)
+{
+    struct fv_bytes blocks = { 0 };
+
+    for (size_t i = 0; i < count; i += FV_TIMELINE_LEAVES) {
+        const size_t most = count - i < FV_TIMELINE_LEAVES ? count - i : FV_TIMELINE_LEAVES;
+        size_t columns = 0;
+
+        for (size_t k = i; k < i + most; k++)
+            columns = add_leaf(w->packer.columns, &bins[k], row->classes, row->leaf_width);
+        const struct fv_timeline_block block = fv_timeline_put_block(w, fv_timeline_put, columns, columns, most);
+        fv_bytes_put(&blocks, &block, sizeof(block));
+    }
+    return blocks;
+}
+
+static void write_levels(struct fv_timeline_writer *w, struct fv_timeline_bins *b, struct fv_timeline_row *row)
+{
+    size_t n = b->count;
+
+    row->bin_count = n;
     row->width = b->width;
-    row->bin_count = b->count;
-    row->classes = classes_of(b);
-    row->region_bytes = w->region_count < UINT8_MAX ? 1 : w->region_count < UINT16_MAX ? 2 : 4;
-    for (size_t n = b->count, width = b->width; n; width++) {
-        uint64_t offset = put_level(w, b->items, n, row, (unsigned)width);
+    for (unsigned width = b->width; n; width++) {
+        const uint64_t offset = put_level(w, b->items, n, row, width);
 
         row->bins = row->levels++ ? row->bins : offset;
         w->header.bins += n;
-        n = n > 1 ? next_level(b->items, n, (unsigned)width) : 0;
+        n = n > 1 ? next_level(b->items, n, width) : 0;
     }
+}
+
+void fv_timeline_end_bins(struct fv_timeline_writer *w, struct fv_timeline_bins *b, struct fv_timeline_row *row)
+{
+    struct fv_bytes leaves;
+
+    if (!b->width && b->piece_count)
+        choose_width(w, b, b->piece_count / PIECES);
+    end_bin(b);
+    row->classes = classes_of(b);
+    row->region_bytes = w->region_count < UINT8_MAX ? 1 : w->region_count < UINT16_MAX ? 2 : 4;
+    row->leaf_width = b->width;
+    leaves = put_leaves(w, b->items, b->count, row);
+    for (unsigned i = 0; i < FINER && b->count; i++)
+        b->count = next_level(b->items, b->count, b->width++);
+    write_levels(w, b, row);
+    row->leaf_blocks = (uint32_t)(leaves.count / sizeof(struct fv_timeline_block));
+    for (uint32_t i = 0; i < row->leaf_blocks; i++)
+        ((struct fv_timeline_block *)(void *)leaves.data)[i].offset -= row->bins;
+    row->leaves = fv_timeline_put(w, leaves.data, leaves.count);
+    free(leaves.data);
     free(b->items);
     free(b->shares);
     *b = (struct fv_timeline_bins){ 0 };

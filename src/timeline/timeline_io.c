@@ -95,25 +95,25 @@ static bool begins_before(const void *a, const void *b)
 
 static struct fv_timeline_span_block put_io(struct fv_timeline_writer *w, const struct fv_timeline_io *io, size_t count)
 {
-    struct fv_bytes columns[FV_TIMELINE_IO_COLUMNS] = { 0 };
+    struct fv_bytes *columns = w->packer.columns;
     struct fv_timeline_span_block out = { .begin_ns = io->begin_ns };
-    uint64_t before = 0;
+    uint64_t before = io->begin_ns;
     uint32_t row = 0;
 
     for (size_t i = 0; i < count; i++) {
         const uint64_t ends = io[i].begin_ns + io[i].ns;
 
-        fv_timeline_add_number(&columns[0], io[i].begin_ns - before);
-        fv_timeline_add_number(&columns[1], io[i].ns);
-        fv_timeline_add_number(&columns[2], fv_zigzag((int64_t)io[i].row - (int64_t)row));
-        fv_timeline_add_number(&columns[3], io[i].file);
-        fv_timeline_add_number(&columns[4], io[i].kind);
-        fv_timeline_add_number(&columns[5], io[i].bytes + 1); /* not known: 0 */
+        fv_bytes_number(&columns[0], io[i].begin_ns - before);
+        fv_bytes_number(&columns[1], io[i].ns);
+        fv_bytes_number(&columns[2], fv_zigzag((int64_t)io[i].row - (int64_t)row));
+        fv_bytes_number(&columns[3], io[i].file);
+        fv_bytes_number(&columns[4], io[i].kind);
+        fv_bytes_number(&columns[5], io[i].bytes + 1); /* not known: 0 */
         before = io[i].begin_ns;
         row = io[i].row;
         out.end_ns = ends > out.end_ns ? ends : out.end_ns;
     }
-    out.block = fv_timeline_put_block(w, fv_timeline_put, columns, FV_TIMELINE_IO_COLUMNS, count);
+    out.block = fv_timeline_put_block(w, fv_timeline_put, FV_TIMELINE_IO_COLUMNS, FV_TIMELINE_IO_COLUMNS, count);
     return out;
 }
 

@@ -84,6 +84,7 @@ static void send_all(struct fv_timeline_writer *w)
     send_array(w, &w->header, 1, sizeof(w->header));
     send_array(w, w->rows, w->row_count, sizeof(*w->rows));
     send_array(w, w->regions, w->region_count, sizeof(*w->regions));
+    send_array(w, w->kinds, w->kind_count, sizeof(*w->kinds));
     send_array(w, w->chunks, w->chunk_count, sizeof(*w->chunks));
     send_array(w, series.data, series.count, 1);
     send_array(w, w->strings.data, w->strings.count, 1);
@@ -146,6 +147,8 @@ static void take_rows(struct fv_timeline_writer *w, const struct fv_timeline_row
             w->rows[i].host = host;
             w->rows[i].name = name;
             w->rows[i].bins += where;
+            w->rows[i].leaves += where;
+            w->rows[i].first_kind = w->kind_count;
         }
 }
 
@@ -214,6 +217,7 @@ static void take_all(struct fv_timeline_writer *w, int from)
         w->regions[i].count += regions[i].count;
         w->regions[i].ns += regions[i].ns;
     }
+    TAKE_MORE(w, from, w->kinds, w->kind_count, w->kind_room);
     count = take_array(w, from, &in, sizeof(*w->chunks));
     take_chunks(w, (const void *)in.data, count, where);
     free(in.data);

@@ -52,8 +52,8 @@ bool fv_timeline_limit_has_room(const struct fv_timeline_writer *w, uint64_t mor
 bool fv_timeline_limit_takes(const struct fv_timeline_writer *w, uint64_t more)
 {
     const uint64_t tables = w->chunk_count * sizeof(*w->chunks) + w->row_count * sizeof(*w->rows) +
-                            w->region_count * sizeof(*w->regions) + w->strings.count +
-                            w->context_count * sizeof(struct fv_timeline_context);
+                            w->region_count * sizeof(*w->regions) + w->kind_count * sizeof(*w->kinds) +
+                            w->strings.count + w->context_count * sizeof(struct fv_timeline_context);
 
     return !w->header.most_bytes || w->at + more + tables <= w->header.most_bytes;
 }

@@ -143,23 +143,24 @@ static bool is_sent_before(const void *a, const void *b)
 static struct fv_timeline_message_block put_messages(struct fv_timeline_writer *w, const struct fv_timeline_message *m,
                                                      size_t count)
 {
-    struct fv_bytes columns[FV_TIMELINE_MESSAGE_COLUMNS] = { 0 };
+    struct fv_bytes *columns = w->packer.columns;
     struct fv_timeline_message_block out = { .begin_ns = m->sent_ns, .first_received_ns = UINT64_MAX };
-    uint64_t before = 0;
+    uint64_t before = m->sent_ns;
 
     for (size_t i = 0; i < count; before = m[i++].sent_ns) {
-        fv_timeline_add_number(&columns[0], m[i].sent_ns - before);
-        fv_timeline_add_number(&columns[1], fv_zigzag((int64_t)(m[i].received_ns - m[i].sent_ns)));
-        fv_timeline_add_number(&columns[2], m[i].bytes);
-        fv_timeline_add_number(&columns[3], m[i].from);
-        fv_timeline_add_number(&columns[4], fv_zigzag((int64_t)m[i].to - (int64_t)m[i].from));
-        fv_timeline_add_number(&columns[5], m[i].tag);
-        fv_timeline_add_number(&columns[6], m[i].comm);
+        fv_bytes_number(&columns[0], m[i].sent_ns - before);
+        fv_bytes_number(&columns[1], fv_zigzag((int64_t)(m[i].received_ns - m[i].sent_ns)));
+        fv_bytes_number(&columns[2], m[i].bytes);
+        fv_bytes_number(&columns[3], m[i].from);
+        fv_bytes_number(&columns[4], fv_zigzag((int64_t)m[i].to - (int64_t)m[i].from));
+        fv_bytes_number(&columns[5], m[i].tag);
+        fv_bytes_number(&columns[6], m[i].comm);
         if (m[i].received_ns < out.first_received_ns)
             out.first_received_ns = m[i].received_ns;
         out.end_ns = m[i].received_ns > out.end_ns ? m[i].received_ns : out.end_ns;
     }
-    out.block = fv_timeline_put_block(w, fv_timeline_put, columns, FV_TIMELINE_MESSAGE_COLUMNS, count);
+    out.block =
+        fv_timeline_put_block(w, fv_timeline_put, FV_TIMELINE_MESSAGE_COLUMNS, FV_TIMELINE_MESSAGE_COLUMNS, count);
     return out;
 }
 

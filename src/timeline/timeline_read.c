@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See timeline_read.h. */
 #include "timeline/timeline_read.h"
+#include "timeline/timeline_blocks.h"
 #include "tool/vec.h"
 #include "trace/events.h"
 
@@ -10,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 /* ---- the file ---- */
 
@@ -18,6 +18,24 @@
 static const void *part(const struct fv_timeline_file *t, struct fv_timeline_part p, size_t bytes)
 {
     return p.offset % 8 || p.offset > t->bytes || p.count > (t->bytes - p.offset) / bytes ? NULL : t->map + p.offset;
+}
+
+static bool is_block(const struct fv_timeline_file *t, uint64_t from, const struct fv_timeline_block *b)
+{
+    const uint64_t offset = from + b->offset;
+
+    return offset <= t->bytes && b->bytes <= t->bytes - offset && b->count <= FV_TIMELINE_RAW;
+}
+
+static bool leaves_are_right(const struct fv_timeline_file *t, const struct fv_timeline_row *r)
+{
+    const struct fv_timeline_block *b =
+        part(t, (struct fv_timeline_part){ r->leaves, r->leaf_blocks }, sizeof(struct fv_timeline_block));
+
+    for (uint32_t i = 0; b && i < r->leaf_blocks; i++)
+        if (!is_block(t, r->bins, &b[i]))
+            return false;
+    return b && r->leaf_width <= 63;
 }
 
 static bool rows_are_right(const struct fv_timeline_file *t)
@@ -30,33 +48,39 @@ static bool rows_are_right(const struct fv_timeline_file *t)
 
         for (uint32_t k = 0; k < r->levels && k < 64; k++, n = (n + 1) / 2)
             bins += n;
-        if (r->levels > 64 || r->width > 63 || r->bin_count > h->bins || r->first_chunk > h->chunks.count ||
-            r->chunk_count > h->chunks.count - r->first_chunk || r->region_bytes > 4 ||
-            r->classes & ~(FV_TIMELINE_WAITS | ((1u << FV_TIMELINE_CLASS_COUNT) - 1)) ||
-            !part(t, (struct fv_timeline_part){ r->bins, bins }, fv_timeline_bin_bytes(r->classes, r->region_bytes)))
+        if (r->levels > 64 || r->width > 63 || r->bin_count > h->bins || r->first_kind > h->kinds.count ||
+            r->first_chunk > h->chunks.count || r->chunk_count > h->chunks.count - r->first_chunk ||
+            r->region_bytes > 4 || r->classes & ~(FV_TIMELINE_WAITS | ((1u << FV_TIMELINE_CLASS_COUNT) - 1)) ||
+            !part(t, (struct fv_timeline_part){ r->bins, bins }, fv_timeline_bin_bytes(r->classes, r->region_bytes)) ||
+            !leaves_are_right(t, r))
             return false;
     }
     return true;
 }
 
-static bool is_block(const struct fv_timeline_file *t, const struct fv_timeline_block *b)
+static bool kinds_are_right(const struct fv_timeline_file *t)
 {
-    return b->offset <= t->bytes && b->bytes <= t->bytes - b->offset && b->bytes <= b->raw && b->raw <= FV_TIMELINE_RAW;
+    const uint64_t regions = t->header->regions.count;
+
+    for (uint64_t i = 0; i < t->header->kinds.count; i++)
+        if (t->kinds[i].region >= regions || (t->kinds[i].outer >= regions && t->kinds[i].outer != FV_TIMELINE_NONE))
+            return false;
+    return true;
 }
 
 static bool blocks_are_right(const struct fv_timeline_file *t)
 {
     for (uint64_t i = 0; i < t->header->chunks.count; i++)
-        if (!is_block(t, &t->chunks[i].block))
+        if (!is_block(t, 0, &t->chunks[i].block) || t->chunks[i].row >= t->header->rows.count)
             return false;
     for (uint64_t i = 0; i < t->header->message_blocks.count; i++)
-        if (!is_block(t, &t->messages[i].block))
+        if (!is_block(t, 0, &t->messages[i].block))
             return false;
     for (uint64_t i = 0; i < t->header->member_blocks.count; i++)
-        if (!is_block(t, &t->members[i].block))
+        if (!is_block(t, 0, &t->members[i].block))
             return false;
     for (uint64_t i = 0; i < t->header->io_blocks.count; i++)
-        if (!is_block(t, &t->io[i].block))
+        if (!is_block(t, 0, &t->io[i].block))
             return false;
     return true;
 }
@@ -85,6 +109,7 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
         return false;
     t->rows = part(t, h->rows, sizeof(*t->rows));
     t->regions = part(t, h->regions, sizeof(*t->regions));
+    t->kinds = part(t, h->kinds, sizeof(*t->kinds));
     t->chunks = part(t, h->chunks, sizeof(*t->chunks));
     t->messages = part(t, h->message_blocks, sizeof(*t->messages));
     t->members = part(t, h->member_blocks, sizeof(*t->members));
@@ -99,8 +124,8 @@ static bool is_right(struct fv_timeline_file *t, uint64_t source)
     t->strings = part(t, h->strings, 1);
     return h->regions.count && t->rows && t->regions && t->chunks && t->messages && t->contexts && t->strings &&
            t->series && t->labels && t->critical && t->comms && t->comm_names && t->members && t->io && t->files &&
-           series_are_right(t) && h->strings.count && !t->strings[h->strings.count - 1] && rows_are_right(t) &&
-           blocks_are_right(t);
+           t->kinds && series_are_right(t) && h->strings.count && !t->strings[h->strings.count - 1] &&
+           rows_are_right(t) && kinds_are_right(t) && blocks_are_right(t);
 }
 
 bool fv_timeline_open(struct fv_timeline_file *t, const char *path, uint64_t source)
@@ -147,109 +172,49 @@ const char *fv_timeline_file_name(const struct fv_timeline_file *t, uint32_t fil
     return file < t->header->files.count ? fv_timeline_text(t, t->files[file].name) : "";
 }
 
-/* ---- blocks ---- */
-
-#define DEEPEST UINT16_MAX
-
-struct varints {
-    const uint8_t *at, *stop;
-};
-
-static inline uint64_t number(struct varints *v)
-{
-    uint64_t value = 0;
-
-    if (FV_LIKELY(v->at < v->stop) && *v->at < 0x80) /* most are so small */
-        return *v->at++;
-
-    for (unsigned shift = 0; v->at < v->stop && shift < 64; shift += 7) {
-        uint8_t byte = *v->at++;
-
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return value;
-    }
-    v->at = v->stop;
-    return value;
-}
-
-/* Blocks, one after the other. */
-struct unpacked {
-    ZSTD_DCtx *zstd;
-    uint8_t *bytes;
-    size_t room;
-    struct varints columns[FV_TIMELINE_COLUMNS];
-};
-
-static void end_unpacked(struct unpacked *u)
-{
-    ZSTD_freeDCtx(u->zstd);
-    free(u->bytes);
-}
-
-/* False: it is damaged. */
-static bool unpack(const struct fv_timeline_file *t, const struct fv_timeline_block *b, unsigned columns,
-                   struct unpacked *u)
-{
-    struct varints all = { t->map + b->offset, t->map + b->offset + b->bytes };
-
-    if (b->bytes < b->raw) {
-        if (u->room < b->raw)
-            u->bytes = fv_grow(u->bytes, &u->room, b->raw, 1);
-        u->zstd = u->zstd ? u->zstd : ZSTD_createDCtx();
-        if (ZSTD_decompressDCtx(u->zstd, u->bytes, b->raw, all.at, b->bytes) != b->raw)
-            return false;
-        all = (struct varints){ u->bytes, u->bytes + b->raw };
-    }
-    uint64_t lengths[FV_TIMELINE_COLUMNS];
-    for (unsigned i = 0; i < columns; i++)
-        lengths[i] = number(&all);
-    for (unsigned i = 0; i < columns; i++) {
-        if (lengths[i] > (uint64_t)(all.stop - all.at))
-            return false;
-        u->columns[i] = (struct varints){ all.at, all.at + lengths[i] };
-        all.at += lengths[i];
-    }
-    return true;
-}
-
 /* ---- slices ---- */
 
+struct fv_timeline_slice_kind fv_timeline_slice_kind_of(const struct fv_timeline_file *t, uint32_t row, uint64_t kind)
+{
+    const uint64_t first = t->rows[row].first_kind;
+
+    return kind < t->header->kinds.count - first ? t->kinds[first + kind]
+                                                 /* damaged */
+                                                 : (struct fv_timeline_slice_kind){ .outer = FV_TIMELINE_NONE };
+}
+
 /* `times`: without call paths, and who else took part. */
-static inline struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, struct varints *columns,
+static inline struct fv_timeline_seen next_slice(const struct fv_timeline_file *t, struct fv_timeline_column *columns,
                                                  uint64_t before, uint32_t row, bool times)
 {
     struct fv_timeline_seen s = { .context = FV_TIMELINE_NONE, .cause = FV_TIMELINE_NONE };
 
     s.comm = s.root = s.file = FV_TIMELINE_NONE;
-
-    s.begin_ns = before + number(&columns[0]);
-    s.ns = number(&columns[1]);
-    const uint64_t region = number(&columns[2]);
-    s.region = region >> 4 < t->header->regions.count ? (uint32_t)(region >> 4) : 0;
-    s.is_sampled = region & 1;
-    const uint64_t depth = number(&columns[3]);
-    s.depth = depth < DEEPEST ? (uint32_t)depth : DEEPEST;
-    if (times) {
-        s.wait_ns = region & 2 ? number(&columns[5]) : 0;
+    s.begin_ns = before + fv_timeline_next(&columns[0]);
+    s.ns = fv_timeline_next(&columns[1]);
+    const uint64_t number = fv_timeline_next(&columns[2]);
+    const struct fv_timeline_slice_kind kind = fv_timeline_slice_kind_of(t, row, number >> 1);
+    s.region = kind.region;
+    s.depth = kind.depth;
+    s.is_sampled = kind.flags & FV_TIMELINE_SAMPLED;
+    s.wait_ns = number & 1 ? fv_timeline_next(&columns[3]) : 0;
+    if (times)
         return s;
-    }
-    const uint64_t context = number(&columns[4]);
+    const uint64_t context = fv_timeline_next(&columns[4]);
     if (context && context <= t->header->contexts.count)
         s.context = (uint32_t)context - 1;
-    if (region & 2) {
-        s.wait_ns = number(&columns[5]);
-        const uint64_t cause = row + (uint64_t)fv_unzigzag(number(&columns[6]));
+    if (number & 1) {
+        const uint64_t cause = row + (uint64_t)fv_unzigzag(fv_timeline_next(&columns[5]));
         if (cause && cause <= t->header->rows.count)
             s.cause = (uint32_t)cause - 1;
     }
-    if (region & 4) {
-        s.comm = (uint32_t)number(&columns[7]);
-        s.instance = (uint32_t)number(&columns[8]);
-        s.root = (uint32_t)number(&columns[9]) - 1; /* 0: all bits are 1 */
+    if (kind.flags & FV_TIMELINE_TOGETHER) {
+        s.comm = (uint32_t)fv_timeline_next(&columns[6]);
+        s.instance = (uint32_t)fv_timeline_next(&columns[7]);
+        s.root = (uint32_t)fv_timeline_next(&columns[8]) - 1; /* 0: all bits are 1 */
     }
-    if (region & 8)
-        s.file = (uint32_t)number(&columns[10]);
+    if (kind.flags & FV_TIMELINE_OF_FILE)
+        s.file = (uint32_t)fv_timeline_next(&columns[9]);
     return s;
 }
 
@@ -262,14 +227,14 @@ struct looking {
 
 /* False: enough. */
 static bool take_chunk(const struct fv_timeline_file *t, const struct fv_timeline_chunk *c, const struct looking *l,
-                       struct unpacked *u)
+                       struct fv_timeline_unpacked *u)
 {
-    uint64_t before = 0;
+    uint64_t before = c->begin_ns;
 
     if (c->begin_ns >= l->to || c->end_ns < l->from || (c->length < 31 && l->least_ns >> (2 * c->length) >= 4) ||
-        !unpack(t, &c->block, FV_TIMELINE_SLICE_COLUMNS, u))
+        !fv_timeline_unpack(u, t->map, &c->block, FV_TIMELINE_TIME_COLUMNS, FV_TIMELINE_SLICE_COLUMNS, !l->times))
         return true;
-    for (uint32_t k = 0; k < c->block.count && u->columns[0].at < u->columns[0].stop; k++) {
+    for (uint32_t k = 0; k < c->block.count && fv_timeline_has_more(&u->columns[0]); k++) {
         const struct fv_timeline_seen s = next_slice(t, u->columns, before, c->row, l->times);
 
         before = s.begin_ns;
@@ -285,22 +250,22 @@ bool fv_timeline_chunk_slices(const struct fv_timeline_file *t, uint64_t chunk, 
                               uint64_t least_ns, fv_timeline_take *take, void *context)
 {
     const struct looking looking = { from, to, least_ns, take, context, false };
-    struct unpacked u = { 0 };
+    struct fv_timeline_unpacked u = { 0 };
     const bool is_all = take_chunk(t, &t->chunks[chunk], &looking, &u);
 
-    end_unpacked(&u);
+    fv_timeline_unpacked_release(&u);
     return is_all;
 }
 
 static bool look_at_row(const struct fv_timeline_file *t, uint32_t row, const struct looking *looking)
 {
     const struct fv_timeline_row *r = &t->rows[row];
-    struct unpacked u = { 0 };
+    struct fv_timeline_unpacked u = { 0 };
     bool is_all = true;
 
     for (uint64_t i = r->first_chunk; is_all && i < r->first_chunk + r->chunk_count; i++)
         is_all = take_chunk(t, &t->chunks[i], looking, &u);
-    end_unpacked(&u);
+    fv_timeline_unpacked_release(&u);
     return is_all;
 }
 
@@ -318,28 +283,29 @@ void fv_timeline_times(const struct fv_timeline_file *t, uint32_t row, uint64_t 
 
 /* ---- messages ---- */
 
-static struct fv_timeline_message next_message(struct varints *columns, uint64_t before)
+static struct fv_timeline_message next_message(struct fv_timeline_column *columns, uint64_t before)
 {
-    struct fv_timeline_message m = { .sent_ns = before + number(&columns[0]) };
+    struct fv_timeline_message m = { .sent_ns = before + fv_timeline_next(&columns[0]) };
 
-    m.received_ns = m.sent_ns + (uint64_t)fv_unzigzag(number(&columns[1]));
-    m.bytes = number(&columns[2]);
-    m.from = (uint32_t)number(&columns[3]);
-    m.to = m.from + (uint32_t)fv_unzigzag(number(&columns[4]));
-    m.tag = (uint32_t)number(&columns[5]);
-    m.comm = (uint32_t)number(&columns[6]);
+    m.received_ns = m.sent_ns + (uint64_t)fv_unzigzag(fv_timeline_next(&columns[1]));
+    m.bytes = fv_timeline_next(&columns[2]);
+    m.from = (uint32_t)fv_timeline_next(&columns[3]);
+    m.to = m.from + (uint32_t)fv_unzigzag(fv_timeline_next(&columns[4]));
+    m.tag = (uint32_t)fv_timeline_next(&columns[5]);
+    m.comm = (uint32_t)fv_timeline_next(&columns[6]);
     return m;
 }
 
 static void take_messages(const struct fv_timeline_file *t, uint64_t block, uint64_t from, uint64_t to,
-                          fv_timeline_take_message *take, void *context, struct unpacked *u)
+                          fv_timeline_take_message *take, void *context, struct fv_timeline_unpacked *u)
 {
     const struct fv_timeline_message_block *b = &t->messages[block];
-    uint64_t before = 0;
+    uint64_t before = b->begin_ns;
 
-    if (b->end_ns < from || b->begin_ns >= to || !unpack(t, &b->block, FV_TIMELINE_MESSAGE_COLUMNS, u))
+    if (b->end_ns < from || b->begin_ns >= to ||
+        !fv_timeline_unpack(u, t->map, &b->block, FV_TIMELINE_MESSAGE_COLUMNS, FV_TIMELINE_MESSAGE_COLUMNS, true))
         return;
-    for (uint32_t k = 0; k < b->block.count && u->columns[0].at < u->columns[0].stop; k++) {
+    for (uint32_t k = 0; k < b->block.count && fv_timeline_has_more(&u->columns[0]); k++) {
         const struct fv_timeline_message m = next_message(u->columns, before);
 
         before = m.sent_ns;
@@ -353,20 +319,20 @@ static void take_messages(const struct fv_timeline_file *t, uint64_t block, uint
 void fv_timeline_block_messages(const struct fv_timeline_file *t, uint64_t block, uint64_t from, uint64_t to,
                                 fv_timeline_take_message *take, void *context)
 {
-    struct unpacked u = { 0 };
+    struct fv_timeline_unpacked u = { 0 };
 
     take_messages(t, block, from, to, take, context, &u);
-    end_unpacked(&u);
+    fv_timeline_unpacked_release(&u);
 }
 
 void fv_timeline_messages(const struct fv_timeline_file *t, uint64_t from, uint64_t to, fv_timeline_take_message *take,
                           void *context)
 {
-    struct unpacked u = { 0 };
+    struct fv_timeline_unpacked u = { 0 };
 
     for (uint64_t i = 0; i < t->header->message_blocks.count && t->messages[i].begin_ns < to; i++)
         take_messages(t, i, from, to, take, context, &u);
-    end_unpacked(&u);
+    fv_timeline_unpacked_release(&u);
 }
 
 static void count_message(void *context, const struct fv_timeline_message *message)
@@ -382,7 +348,7 @@ static void count_message(void *context, const struct fv_timeline_message *messa
 uint64_t fv_timeline_message_count(const struct fv_timeline_file *t, uint64_t from, uint64_t to)
 {
     const uint64_t blocks = t->header->message_blocks.count;
-    struct unpacked u = { 0 };
+    struct fv_timeline_unpacked u = { 0 };
     uint64_t count = 0;
 
     for (uint64_t i = 0; i < blocks && t->messages[i].begin_ns < to; i++)
@@ -390,7 +356,7 @@ uint64_t fv_timeline_message_count(const struct fv_timeline_file *t, uint64_t fr
             count += t->messages[i].block.count;
         else
             take_messages(t, i, from, to, count_message, &count, &u);
-    end_unpacked(&u);
+    fv_timeline_unpacked_release(&u);
     return count;
 }
 
@@ -401,31 +367,31 @@ static bool is_in(const struct fv_timeline_span_block *b, uint64_t from, uint64_
     return b->begin_ns < to && (!from || b->end_ns > from);
 }
 
-static uint32_t moved(uint32_t row, struct varints *column)
+static uint32_t moved(uint32_t row, struct fv_timeline_column *column)
 {
-    return row + (uint32_t)fv_unzigzag(number(column));
+    return row + (uint32_t)fv_unzigzag(fv_timeline_next(column));
 }
 
-static void take_members(const struct fv_timeline_file *t, const struct fv_timeline_block *b,
-                         fv_timeline_take_member *take, void *context, struct unpacked *u)
+static void take_members(const struct fv_timeline_file *t, const struct fv_timeline_span_block *b,
+                         fv_timeline_take_member *take, void *context, struct fv_timeline_unpacked *u)
 {
-    struct varints *c = u->columns;
-    uint64_t first = 0;
+    struct fv_timeline_column *c = u->columns;
+    uint64_t first = b->begin_ns;
     uint32_t row = 0;
 
-    for (uint32_t k = 0; k < b->count && c[1].at < c[1].stop; k++) {
-        const uint64_t region = number(&c[4]);
+    for (uint32_t k = 0; k < b->block.count && fv_timeline_has_more(&c[1]); k++) {
+        const uint64_t region = fv_timeline_next(&c[4]);
         struct fv_timeline_member m = { .flags = region & 15, .region = (uint32_t)(region >> 4) };
 
-        first += !k || m.flags & FV_TIMELINE_MEMBER_BEGINS ? number(&c[0]) : 0;
-        m.begin_ns = first + number(&c[1]);
-        m.ns = number(&c[2]);
+        first += !k || m.flags & FV_TIMELINE_MEMBER_BEGINS ? fv_timeline_next(&c[0]) : 0;
+        m.begin_ns = first + fv_timeline_next(&c[1]);
+        m.ns = fv_timeline_next(&c[2]);
         m.row = row = moved(row, &c[3]);
-        m.sent = number(&c[5]);
-        m.received = number(&c[6]);
+        m.sent = fv_timeline_next(&c[5]);
+        m.received = fv_timeline_next(&c[6]);
         if (m.flags & FV_TIMELINE_MEMBER_WAITED) {
-            m.wait_ns = number(&c[7]);
-            m.wait_begin_ns = m.begin_ns + (uint64_t)fv_unzigzag(number(&c[8]));
+            m.wait_ns = fv_timeline_next(&c[7]);
+            m.wait_begin_ns = m.begin_ns + (uint64_t)fv_unzigzag(fv_timeline_next(&c[8]));
         }
         if (m.row < t->header->rows.count && m.region < t->header->regions.count)
             take(context, &m);
@@ -435,30 +401,33 @@ static void take_members(const struct fv_timeline_file *t, const struct fv_timel
 void fv_timeline_members_of(const struct fv_timeline_file *t, uint64_t from, uint64_t to, fv_timeline_take_member *take,
                             void *context)
 {
-    struct unpacked u = { 0 };
+    struct fv_timeline_unpacked u = { 0 };
 
     for (uint64_t i = 0; i < t->header->member_blocks.count; i++)
-        if (is_in(&t->members[i], from, to) && unpack(t, &t->members[i].block, FV_TIMELINE_MEMBER_COLUMNS, &u))
-            take_members(t, &t->members[i].block, take, context, &u);
-    end_unpacked(&u);
+        if (is_in(&t->members[i], from, to) &&
+            fv_timeline_unpack(&u, t->map, &t->members[i].block, FV_TIMELINE_MEMBER_COLUMNS, FV_TIMELINE_MEMBER_COLUMNS,
+                               true))
+            take_members(t, &t->members[i], take, context, &u);
+    fv_timeline_unpacked_release(&u);
 }
 
-static void take_io(const struct fv_timeline_file *t, const struct fv_timeline_block *b, fv_timeline_take_io *take,
-                    void *context, struct unpacked *u)
+static void take_io(const struct fv_timeline_file *t, const struct fv_timeline_span_block *b, fv_timeline_take_io *take,
+                    void *context, struct fv_timeline_unpacked *u)
 {
-    struct varints *c = u->columns;
-    uint64_t begin = 0;
+    struct fv_timeline_column *c = u->columns;
+    uint64_t begin = b->begin_ns;
     uint32_t row = 0;
 
-    for (uint32_t k = 0; k < b->count && c[0].at < c[0].stop; k++) {
-        struct fv_timeline_io_operation o = { .begin_ns = begin += number(&c[0]), .ns = number(&c[1]) };
+    for (uint32_t k = 0; k < b->block.count && fv_timeline_has_more(&c[0]); k++) {
+        struct fv_timeline_io_operation o = { .begin_ns = begin += fv_timeline_next(&c[0]),
+                                              .ns = fv_timeline_next(&c[1]) };
 
         o.row = row = moved(row, &c[2]);
-        o.file = (uint32_t)number(&c[3]);
-        const uint64_t kind = number(&c[4]);
+        o.file = (uint32_t)fv_timeline_next(&c[3]);
+        const uint64_t kind = fv_timeline_next(&c[4]);
         o.kind = kind % FV_TIMELINE_IO_KINDS;
         o.interface = (uint32_t)(kind / FV_TIMELINE_IO_KINDS);
-        o.bytes = number(&c[5]) - 1;
+        o.bytes = fv_timeline_next(&c[5]) - 1;
         if (o.row < t->header->rows.count && o.file < t->header->files.count)
             take(context, &o);
     }
@@ -467,12 +436,13 @@ static void take_io(const struct fv_timeline_file *t, const struct fv_timeline_b
 void fv_timeline_io_of(const struct fv_timeline_file *t, uint64_t from, uint64_t to, fv_timeline_take_io *take,
                        void *context)
 {
-    struct unpacked u = { 0 };
+    struct fv_timeline_unpacked u = { 0 };
 
     for (uint64_t i = 0; i < t->header->io_blocks.count; i++)
-        if (is_in(&t->io[i], from, to) && unpack(t, &t->io[i].block, FV_TIMELINE_IO_COLUMNS, &u))
-            take_io(t, &t->io[i].block, take, context, &u);
-    end_unpacked(&u);
+        if (is_in(&t->io[i], from, to) &&
+            fv_timeline_unpack(&u, t->map, &t->io[i].block, FV_TIMELINE_IO_COLUMNS, FV_TIMELINE_IO_COLUMNS, true))
+            take_io(t, &t->io[i], take, context, &u);
+    fv_timeline_unpacked_release(&u);
 }
 
 bool fv_timeline_choice_has(const struct fv_timeline_choice *part, const struct fv_timeline_row *row)

@@ -13,6 +13,7 @@ struct fv_timeline_file {
     const struct fv_timeline_header *header;
     const struct fv_timeline_row *rows;
     const struct fv_timeline_region *regions;
+    const struct fv_timeline_slice_kind *kinds;
     const struct fv_timeline_chunk *chunks;
     const struct fv_timeline_message_block *messages;
     const struct fv_timeline_span_block *members, *io;
@@ -72,6 +73,9 @@ struct fv_timeline_seen {
     uint32_t file;           /* FV_TIMELINE_NONE: it is of none */
     bool is_sampled;
 };
+/* By its number in the row. */
+struct fv_timeline_slice_kind fv_timeline_slice_kind_of(const struct fv_timeline_file *timeline, uint32_t row,
+                                                        uint64_t kind);
 typedef bool fv_timeline_take(void *context, const struct fv_timeline_seen *slice); /* false: enough */
 /* Slices of a row that have a part of [from, to) and take `least_ns` or more; short ones first. False: not all. */
 bool fv_timeline_slices(const struct fv_timeline_file *timeline, uint32_t row, uint64_t from, uint64_t to,

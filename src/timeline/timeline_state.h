@@ -10,18 +10,18 @@
 #include "merge/bytes.h"
 #include "merge/groups.h"
 #include "merge/requests.h"
+#include "timeline/timeline_blocks.h"
 #include "timeline/timeline_write.h"
 
 #include <stdio.h>
 
 struct fv_timeline_slice {
     uint64_t begin_ns, ns, wait_ns;
-    uint32_t region, context, cause; /* context: FV_TIMELINE_NONE: none; cause: row */
-    uint16_t depth, flags;
+    uint32_t kind, depth;
+    uint32_t context, cause;       /* context: FV_TIMELINE_NONE: none; cause: row */
     uint32_t comm, instance, root; /* that it took part in; root: world rank; FV_TIMELINE_NONE: none */
     uint32_t file;
 };
-enum { FV_SLICE_SAMPLED = 1, FV_SLICE_WAITED = 2, FV_SLICE_TOGETHER = 4, FV_SLICE_OF_FILE = 8 };
 
 /* A stretch of time in which a region was innermost; or a wait: FV_TIMELINE_NONE. */
 struct fv_timeline_piece {
@@ -129,6 +129,7 @@ struct fv_timeline_writer {
     FILE *out;
     uint64_t at; /* bytes so far */
     bool failed;
+    struct fv_timeline_packer packer;
     struct fv_timeline_limit limit;
     struct fv_timeline_header header;
     struct fv_timeline_row *rows; /* in the order of ranks and threads */
@@ -136,6 +137,9 @@ struct fv_timeline_writer {
     uint32_t *first_row; /* by rank of the definitions */
     struct fv_timeline_region *regions;
     size_t region_count;
+    struct fv_timeline_slice_kind *kinds;
+    size_t kind_count, kind_room;
+    struct fv_index kind_index;
     struct fv_timeline_chunk *chunks;
     size_t chunk_count, chunk_room;
     struct fv_bytes strings;
@@ -228,10 +232,9 @@ void fv_timeline_join(struct fv_timeline_writer *w);
 /* Of a location; FV_TIMELINE_NONE: there is none. */
 uint32_t fv_timeline_row_of(const struct fv_timeline_writer *w, uint64_t location);
 uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t bytes); /* where */
-/* A block of so many rows, by `put`; the columns are released. */
-struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, fv_timeline_putter *put,
-                                               struct fv_bytes *columns, size_t count, size_t rows);
-void fv_timeline_add_number(struct fv_bytes *column, uint64_t value);
+/* A block of so many rows by `put`: w->packer.columns, which are empty then. */
+struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, fv_timeline_putter *put, size_t first,
+                                               size_t columns, size_t rows);
 void fv_timeline_put_chunk(struct fv_timeline_writer *w, fv_timeline_putter *put, struct fv_timeline_thread *t,
                            unsigned length);
 bool fv_timeline_has_teams(const struct fv_timeline_writer *w); /* then the last region is that of these */

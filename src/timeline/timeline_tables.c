@@ -2,11 +2,11 @@
 /* See timeline_state.h: chunks and tables of the file. */
 #include "merge/labels.h"
 #include "timeline/timeline_state.h"
+#include "tool/runs.h"
 #include "trace/events.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #define ALIGN 8
 
@@ -23,71 +23,46 @@ uint64_t fv_timeline_put(struct fv_timeline_writer *w, const void *data, size_t 
 
 /* ---- blocks ---- */
 
-void fv_timeline_add_number(struct fv_bytes *column, uint64_t value)
+struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, fv_timeline_putter *put, size_t first,
+                                               size_t columns, size_t rows)
 {
-    uint8_t *at = fv_bytes_add(column, FV_VARINT_MAX);
+    const struct fv_bytes *packed = fv_timeline_pack(&w->packer, first, columns);
 
-    column->count = (size_t)(fv_put_varint(at, value) - column->data);
-}
-
-#define LEVEL 3 /* of zstd */
-
-struct fv_timeline_block fv_timeline_put_block(struct fv_timeline_writer *w, fv_timeline_putter *put,
-                                               struct fv_bytes *columns, size_t count, size_t rows)
-{
-    struct fv_bytes raw = { 0 };
-    struct fv_timeline_block block = { .count = (uint32_t)rows };
-
-    for (size_t i = 0; i < count; i++)
-        fv_timeline_add_number(&raw, columns[i].count);
-    for (size_t i = 0; i < count; i++) {
-        fv_bytes_put(&raw, columns[i].data, columns[i].count);
-        free(columns[i].data);
-        columns[i] = (struct fv_bytes){ 0 };
-    }
-    const size_t room = ZSTD_compressBound(raw.count);
-    uint8_t *packed = fv_xcalloc(room, 1);
-    const size_t bytes = ZSTD_compress(packed, room, raw.data, raw.count, LEVEL);
-    const bool is_less = !ZSTD_isError(bytes) && bytes < raw.count;
-
-    block.raw = (uint32_t)raw.count;
-    block.bytes = (uint32_t)(is_less ? bytes : raw.count);
-    block.offset = put(w, is_less ? packed : raw.data, block.bytes);
-    free(packed);
-    free(raw.data);
-    return block;
+    return (struct fv_timeline_block){ .offset = put(w, packed->data, packed->count),
+                                       .bytes = (uint32_t)packed->count,
+                                       .count = (uint32_t)rows };
 }
 
 /* ---- slices ---- */
 
-static int by_begin(const void *a, const void *b)
+/* Outer ones first. */
+static bool comes_before(const void *a, const void *b)
 {
     const struct fv_timeline_slice *x = a, *y = b;
 
-    return x->begin_ns != y->begin_ns ? (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns)
-                                      : (x->depth > y->depth) - (x->depth < y->depth);
+    return x->begin_ns != y->begin_ns ? x->begin_ns < y->begin_ns : x->depth < y->depth;
 }
 
-static void add_slice(struct fv_bytes *columns, const struct fv_timeline_slice *s, uint64_t before, uint32_t row)
+static void add_slice(struct fv_bytes *columns, const struct fv_timeline_slice *s,
+                      const struct fv_timeline_slice_kind *kind, uint64_t before, uint32_t row)
 {
-    fv_timeline_add_number(&columns[0], s->begin_ns - before);
-    fv_timeline_add_number(&columns[1], s->ns);
-    fv_timeline_add_number(&columns[2], (uint64_t)s->region << 4 | s->flags);
-    fv_timeline_add_number(&columns[3], s->depth);
-    fv_timeline_add_number(&columns[4], s->context == FV_TIMELINE_NONE ? 0 : (uint64_t)s->context + 1);
-    if (s->flags & FV_SLICE_WAITED) {
+    fv_bytes_number(&columns[0], s->begin_ns - before);
+    fv_bytes_number(&columns[1], s->ns);
+    fv_bytes_number(&columns[2], (uint64_t)s->kind << 1 | (s->wait_ns != 0));
+    fv_bytes_number(&columns[4], s->context == FV_TIMELINE_NONE ? 0 : (uint64_t)s->context + 1);
+    if (s->wait_ns) {
         const int64_t cause = s->cause == FV_TIMELINE_NONE ? 0 : (int64_t)s->cause + 1;
 
-        fv_timeline_add_number(&columns[5], s->wait_ns);
-        fv_timeline_add_number(&columns[6], fv_zigzag(cause - (int64_t)row));
+        fv_bytes_number(&columns[3], s->wait_ns);
+        fv_bytes_number(&columns[5], fv_zigzag(cause - (int64_t)row));
     }
-    if (s->flags & FV_SLICE_TOGETHER) {
-        fv_timeline_add_number(&columns[7], s->comm);
-        fv_timeline_add_number(&columns[8], s->instance);
-        fv_timeline_add_number(&columns[9], s->root == FV_TIMELINE_NONE ? 0 : (uint64_t)s->root + 1);
+    if (kind->flags & FV_TIMELINE_TOGETHER) {
+        fv_bytes_number(&columns[6], s->comm);
+        fv_bytes_number(&columns[7], s->instance);
+        fv_bytes_number(&columns[8], s->root == FV_TIMELINE_NONE ? 0 : (uint64_t)s->root + 1);
     }
-    if (s->flags & FV_SLICE_OF_FILE)
-        fv_timeline_add_number(&columns[10], s->file);
+    if (kind->flags & FV_TIMELINE_OF_FILE)
+        fv_bytes_number(&columns[9], s->file);
 }
 
 void fv_timeline_put_chunk(struct fv_timeline_writer *w, fv_timeline_putter *put, struct fv_timeline_thread *t,
@@ -95,21 +70,22 @@ void fv_timeline_put_chunk(struct fv_timeline_writer *w, fv_timeline_putter *put
 {
     struct fv_timeline_slice *s = t->lengths[length].items;
     const size_t count = t->lengths[length].count;
-    struct fv_bytes columns[FV_TIMELINE_SLICE_COLUMNS] = { 0 };
-    uint64_t before = 0, end = 0;
+    uint64_t before, end = 0;
 
     if (!count)
         return;
     t->lengths[length].count = 0;
-    qsort(s, count, sizeof(*s), by_begin);
+    t->lengths[length].items = s = fv_runs_sort(s, count, t->lengths[length].room, sizeof(*s), comes_before);
+    before = s->begin_ns;
     for (size_t i = 0; i < count; i++) {
-        add_slice(columns, &s[i], before, t->row);
+        add_slice(w->packer.columns, &s[i], &w->kinds[s[i].kind], before, t->row);
         before = s[i].begin_ns;
         end = s[i].begin_ns + s[i].ns > end ? s[i].begin_ns + s[i].ns : end;
     }
     FV_GROW(w->chunks, w->chunk_room, w->chunk_count + 1);
     w->chunks[w->chunk_count++] =
-        (struct fv_timeline_chunk){ .block = fv_timeline_put_block(w, put, columns, FV_TIMELINE_SLICE_COLUMNS, count),
+        (struct fv_timeline_chunk){ .block = fv_timeline_put_block(w, put, FV_TIMELINE_TIME_COLUMNS,
+                                                                   FV_TIMELINE_SLICE_COLUMNS, count),
                                     .begin_ns = s[0].begin_ns,
                                     .end_ns = end,
                                     .row = t->row,
@@ -355,7 +331,6 @@ void fv_timeline_write_tables(struct fv_timeline_writer *w)
     write_comms(w);
     write_files(w);
     write_critical(w);
-    write_files(w);
     if (w->chunk_count)
         qsort(w->chunks, w->chunk_count, sizeof(*w->chunks), by_row);
     for (size_t i = 0; i < w->chunk_count; i++) {
@@ -364,6 +339,7 @@ void fv_timeline_write_tables(struct fv_timeline_writer *w)
         row->first_chunk = row->chunk_count++ ? row->first_chunk : i;
     }
     write_contexts(w);
+    w->header.kinds = part(w, w->kinds, w->kind_count, sizeof(*w->kinds));
     w->header.chunks = part(w, w->chunks, w->chunk_count, sizeof(*w->chunks));
     w->header.rows = part(w, w->rows, w->row_count, sizeof(*w->rows));
     w->header.regions = part(w, w->regions, w->region_count, sizeof(*w->regions));

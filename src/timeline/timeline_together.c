@@ -150,24 +150,24 @@ static void add_call(struct fv_bytes *columns, const struct fv_timeline_member_c
                      unsigned flags)
 {
     flags |= m->wait_ns ? FV_TIMELINE_MEMBER_WAITED : 0;
-    fv_timeline_add_number(&columns[1], m->begin_ns - first_ns);
-    fv_timeline_add_number(&columns[2], m->ns);
-    fv_timeline_add_number(&columns[3], fv_zigzag((int64_t)m->row - (int64_t)row));
-    fv_timeline_add_number(&columns[4], (uint64_t)m->region << 4 | flags);
-    fv_timeline_add_number(&columns[5], m->sent);
-    fv_timeline_add_number(&columns[6], m->received);
+    fv_bytes_number(&columns[1], m->begin_ns - first_ns);
+    fv_bytes_number(&columns[2], m->ns);
+    fv_bytes_number(&columns[3], fv_zigzag((int64_t)m->row - (int64_t)row));
+    fv_bytes_number(&columns[4], (uint64_t)m->region << 4 | flags);
+    fv_bytes_number(&columns[5], m->sent);
+    fv_bytes_number(&columns[6], m->received);
     if (m->wait_ns) {
-        fv_timeline_add_number(&columns[7], m->wait_ns);
-        fv_timeline_add_number(&columns[8], fv_zigzag((int64_t)(m->wait_begin_ns - m->begin_ns)));
+        fv_bytes_number(&columns[7], m->wait_ns);
+        fv_bytes_number(&columns[8], fv_zigzag((int64_t)(m->wait_begin_ns - m->begin_ns)));
     }
 }
 
 static struct fv_timeline_span_block put_calls(struct fv_timeline_writer *w, const struct placing *p, size_t from,
                                                size_t count)
 {
-    struct fv_bytes columns[FV_TIMELINE_MEMBER_COLUMNS] = { 0 };
+    struct fv_bytes *columns = w->packer.columns;
     struct fv_timeline_span_block out = { .begin_ns = p->operations[p->of[p->order[from]]].first_ns };
-    uint64_t before = 0;
+    uint64_t before = out.begin_ns;
     uint32_t row = 0;
 
     for (size_t i = from; i < from + count; i++) {
@@ -176,7 +176,7 @@ static struct fv_timeline_span_block put_calls(struct fv_timeline_writer *w, con
         const bool begins = o->at == i;
 
         if (i == from || begins) {
-            fv_timeline_add_number(&columns[0], o->first_ns - before);
+            fv_bytes_number(&columns[0], o->first_ns - before);
             before = o->first_ns;
         }
         add_call(columns, m, o->first_ns, row,
@@ -185,7 +185,8 @@ static struct fv_timeline_span_block put_calls(struct fv_timeline_writer *w, con
         row = m->row;
         out.end_ns = o->end_ns > out.end_ns ? o->end_ns : out.end_ns;
     }
-    out.block = fv_timeline_put_block(w, fv_timeline_put, columns, FV_TIMELINE_MEMBER_COLUMNS, count);
+    out.block =
+        fv_timeline_put_block(w, fv_timeline_put, FV_TIMELINE_MEMBER_COLUMNS, FV_TIMELINE_MEMBER_COLUMNS, count);
     return out;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK 1024 /* slices */
+#define CHUNK 512 /* slices */
 
 static struct fv_timeline_writer *writer_of(struct fv_sink *sink)
 {
@@ -32,9 +32,11 @@ static void put_chunk(struct fv_timeline_writer *w, struct fv_timeline_thread *t
 
 static void keep(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_timeline_slice *slice)
 {
+    const struct fv_timeline_slice_kind *kind = &w->kinds[slice->kind];
+    const bool is_sampled = kind->flags & FV_TIMELINE_SAMPLED;
     unsigned length = length_of(slice->ns);
     struct fv_timeline_row *row = &w->rows[t->row];
-    struct fv_timeline_region *region = &w->regions[slice->region];
+    struct fv_timeline_region *region = &w->regions[kind->region];
 
     if (length < w->limit.least) {
         row->left_out++;
@@ -46,9 +48,9 @@ static void keep(struct fv_timeline_writer *w, struct fv_timeline_thread *t, con
     }
     row->begin_ns = row->end_ns && row->begin_ns < slice->begin_ns ? row->begin_ns : slice->begin_ns;
     row->end_ns = row->end_ns > slice->begin_ns + slice->ns ? row->end_ns : slice->begin_ns + slice->ns;
-    row->slices += !(slice->flags & FV_SLICE_SAMPLED);
-    row->depth = row->depth > slice->depth + 1u ? row->depth : slice->depth + 1u;
-    region->count += !(slice->flags & FV_SLICE_SAMPLED);
+    row->slices += !is_sampled;
+    row->depth = row->depth > slice->depth + 1 ? row->depth : slice->depth + 1;
+    region->count += !is_sampled;
     region->ns += slice->ns;
 }
 
@@ -85,6 +87,16 @@ static void enter(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
     };
 }
 
+/* Of a slice in the regions that are open. */
+static uint32_t kind_of(struct fv_timeline_writer *w, const struct fv_timeline_thread *t, uint32_t region,
+                        uint32_t flags)
+{
+    const uint32_t outer = t->depth ? t->open[t->depth - 1].region : FV_TIMELINE_NONE;
+
+    return FV_INTERN(w->kind_index, w->kinds, w->kind_count, w->kind_room,
+                     (struct fv_timeline_slice_kind){ region, outer, (uint32_t)t->depth, flags });
+}
+
 /* wait_ns: from its begin on, for a row. */
 static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, uint64_t now, uint64_t wait_ns,
                   uint32_t cause)
@@ -96,26 +108,21 @@ static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
     const struct fv_timeline_open *o = &t->open[--t->depth];
     struct fv_timeline_slice slice = { .begin_ns = o->begin_ns,
                                        .ns = now > o->begin_ns ? now - o->begin_ns : 0,
-                                       .region = o->region,
+                                       .depth = (uint32_t)t->depth,
                                        .context = o->context,
-                                       .depth = (uint16_t)(t->depth < UINT16_MAX ? t->depth : UINT16_MAX),
-                                       .cause = cause };
+                                       .cause = cause,
+                                       .comm = o->comm,
+                                       .instance = o->instance,
+                                       .root = o->root,
+                                       .file = o->file };
     slice.wait_ns = wait_ns < slice.ns ? wait_ns : slice.ns;
-    slice.flags = slice.wait_ns ? FV_SLICE_WAITED : 0;
     if (o->first_member)
         fv_timeline_member_leave(w, t, o, now, slice.wait_ns);
-    if (o->comm != FV_TIMELINE_NONE) {
-        slice.flags |= FV_SLICE_TOGETHER;
-        slice.comm = o->comm;
-        slice.instance = o->instance;
-        slice.root = o->root;
-    }
-    if (o->file != FV_TIMELINE_NONE) {
-        slice.flags |= FV_SLICE_OF_FILE;
-        slice.file = o->file;
-    }
-    if (!slice.ns && w->regions[slice.region].class == FV_TIMELINE_THREADS)
+    if (!slice.ns && w->regions[o->region].class == FV_TIMELINE_THREADS)
         return; /* an archive's wait is told once it is over, in the region that has it */
+    slice.kind = kind_of(w, t, o->region,
+                         (o->comm != FV_TIMELINE_NONE ? FV_TIMELINE_TOGETHER : 0) |
+                             (o->file != FV_TIMELINE_NONE ? FV_TIMELINE_OF_FILE : 0));
     keep(w, t, &slice);
     if (slice.wait_ns)
         fv_timeline_add_piece(
@@ -151,17 +158,16 @@ static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, c
         return;
     spend(w, t, begin);
     fv_timeline_add_piece(w, &t->bins, &(struct fv_timeline_piece){ begin, r->time_ns, region });
-    if (t->sampled.ns && t->sampled.region == region && t->sampled.context == context &&
+    if (t->sampled.ns && w->kinds[t->sampled.kind].region == region && t->sampled.context == context &&
         t->sampled.begin_ns + t->sampled.ns == begin) {
         t->sampled.ns += r->time_ns - begin;
     } else {
         end_sampled(w, t);
         t->sampled = (struct fv_timeline_slice){ .begin_ns = begin,
                                                  .ns = r->time_ns - begin,
-                                                 .region = region,
+                                                 .kind = kind_of(w, t, region, FV_TIMELINE_SAMPLED),
+                                                 .depth = (uint32_t)t->depth,
                                                  .context = context,
-                                                 .depth = (uint16_t)(t->depth < UINT16_MAX ? t->depth : UINT16_MAX),
-                                                 .flags = FV_SLICE_SAMPLED,
                                                  .cause = FV_TIMELINE_NONE };
     }
     t->since_ns = r->time_ns;
@@ -369,10 +375,13 @@ static void release(struct fv_timeline_writer *w)
     free(w->critical);
     free(w->labels);
     free(w->function_of_context);
+    fv_timeline_packer_release(&w->packer);
     free(w->path);
     free(w->rows);
     free(w->first_row);
     free(w->regions);
+    free(w->kinds);
+    fv_index_release(&w->kind_index);
     free(w->chunks);
     free(w->strings.data);
     free(w->threads);
