@@ -186,15 +186,27 @@ static uint64_t pieces_of(const struct fv_merge *m, uint64_t memory)
     return pieces < PIECES_MAX ? pieces : PIECES_MAX;
 }
 
-static bool replay_piece(struct collecting *c, uint64_t until)
+/* Reading it again costs less than forgetting each piece of it: files may keep this part of the memory. */
+#define KEPT_PART 8
+
+static bool replay_piece(struct collecting *c, uint64_t until, bool forgets)
 {
     bool good = !(c->options->stop && *c->options->stop);
 
     for (size_t i = 0; i < c->a->merge->file_count && good; i++) {
         good = !c->records[i] || c->a->merge->source->until(c->records[i], until);
-        forget(&c->a->merge->files[i]);
+        if (forgets)
+            forget(&c->a->merge->files[i]);
     }
     return good;
+}
+
+/* Behind so many pieces all files together have read that part. */
+static uint64_t pieces_kept(const struct fv_merge *m, uint64_t memory, uint64_t pieces)
+{
+    const uint64_t touched = m->event_bytes / pieces + m->file_count * FV_PAGE, kept = memory / KEPT_PART / touched;
+
+    return kept ? kept : 1;
 }
 
 static bool replay_end(struct collecting *c)
@@ -216,13 +228,14 @@ static bool collect(struct collecting *c)
     const struct fv_merge *m = c->a->merge;
     const struct fv_transport *t = m->transport;
     uint64_t pieces = pieces_of(m, c->options->memory), length = (uint64_t)fv_clocks_length(&m->clocks, &m->defs);
+    const uint64_t kept = pieces_kept(m, c->options->memory, pieces);
     bool good = true;
 
     open_ranks(c);
     for (uint64_t i = 1; i <= pieces && good; i++) {
         uint64_t until = i == pieces ? UINT64_MAX : (uint64_t)((double)length / (double)pieces * (double)i);
 
-        good = !fv_transport_any(t, !replay_piece(c, until));
+        good = !fv_transport_any(t, !replay_piece(c, until, i % kept == 0));
         if (good && fv_transport_any(t, c->collect.count > BATCH_ITEMS / 2))
             settle(c, false);
     }
@@ -279,11 +292,11 @@ static void find_main_lines(struct fv_analysis *a)
     free(line);
 }
 
-static void follow_graph(struct fv_analysis *a, uint64_t memory, bool keeps_path)
+static void follow_graph(struct fv_analysis *a, uint64_t memory, bool only_path)
 {
     find_main_lines(a);
     a->graph = (struct fv_graph){ .steps = &a->steps,
-                                  .keeps_path = keeps_path,
+                                  .only_path = only_path,
                                   .groups = &a->groups,
                                   .transport = a->merge->transport,
                                   .memory = memory,
@@ -292,7 +305,8 @@ static void follow_graph(struct fv_analysis *a, uint64_t memory, bool keeps_path
                                   .rank_count = (uint32_t)a->merge->defs.rank_count,
                                   .out = &a->tallies };
     fv_graph_backwards(&a->graph);
-    fv_graph_ideal(&a->graph);
+    if (!only_path)
+        fv_graph_ideal(&a->graph);
 }
 
 static bool has_few_sites(const struct fv_analysis *a)
@@ -302,6 +316,16 @@ static bool has_few_sites(const struct fv_analysis *a)
     if (!a->merge->transport->rank)
         fv_log("%u call sites are too many for the analysis; run fvunify with --no-analysis", a->sites.count);
     return false;
+}
+
+static void gather_sums(struct fv_analysis *a)
+{
+    const struct fv_transport *t = a->merge->transport;
+
+    fv_samples_thin(&a->tallies, (uint32_t)a->merge->defs.rank_count);
+    fv_tallies_gather(&a->tallies, t);
+    if (!t->rank)
+        fv_tallies_sort(&a->tallies);
 }
 
 bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analysis_options *options)
@@ -324,7 +348,8 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
         fv_transport_sum(m->transport, &a->spill_bytes, 1);
         fv_progress(&a->steps, &m->defs, m->transport);
         fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
-        fv_samples_collect(&a->steps, m, &a->tallies, &a->samples);
+        if (!options->for_timeline)
+            fv_samples_collect(&a->steps, m, &a->tallies, &a->samples);
         fv_transport_sum(m->transport, (uint64_t *)&a->samples, sizeof(a->samples) / sizeof(uint64_t));
         good =
             !fv_transport_any(m->transport, a->steps.failed); /* answers, and the order of waits, may need room, too */
@@ -332,11 +357,9 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     if (good) {
         fv_steps_gather(&a->steps, m->transport);
         a->waits_s = fv_now_s() - begin - a->collect_s;
-        follow_graph(a, WINDOW_PART(options->memory), options->keeps_path);
-        fv_samples_thin(&a->tallies, (uint32_t)m->defs.rank_count);
-        fv_tallies_gather(&a->tallies, m->transport);
-        if (!m->transport->rank)
-            fv_tallies_sort(&a->tallies);
+        follow_graph(a, WINDOW_PART(options->memory), options->for_timeline);
+        if (!options->for_timeline)
+            gather_sums(a);
     }
     a->seconds = fv_now_s() - begin;
     a->graph_s = a->seconds - a->collect_s - a->waits_s;

@@ -20,7 +20,7 @@ struct fv_analysis_options {
     void (*progress)(void *context, uint64_t bytes);
     void *progress_context;
     volatile const int *stop; /* set from outside: give up */
-    bool keeps_path;          /* fv_graph.path is wanted */
+    bool for_timeline;        /* who waited for whom, and fv_graph.path, are wanted, and no sums of them */
 };
 
 struct fv_analysis {

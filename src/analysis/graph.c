@@ -89,7 +89,7 @@ void fv_graph_backwards(struct fv_graph *g)
 {
     struct back b = { .g = g, .window = fv_graph_window(g, 576) };
     struct fv_critical *critical = fv_critical_begin(g);
-    struct fv_delays *delays = fv_delays_begin(g);
+    struct fv_delays *delays = g->only_path ? NULL : fv_delays_begin(g);
     uint64_t until;
 
     b.call = fv_xcalloc((size_t)g->steps->line_count + 1, sizeof(*b.call));
@@ -99,10 +99,12 @@ void fv_graph_backwards(struct fv_graph *g)
         fv_transport_max(g->transport, &until, 1);
         size_t count = count_until(&b, until);
         fv_critical_window(critical, b.waits, count, !until);
-        fv_delays_window(delays, b.waits, count);
+        if (delays)
+            fv_delays_window(delays, b.waits, count);
         forget(&b, count);
     } while (until);
-    fv_delays_end(delays);
+    if (delays)
+        fv_delays_end(delays);
     fv_critical_end(critical);
     fv_heap_release(&b.heap);
     free(b.call);

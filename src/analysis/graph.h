@@ -28,8 +28,8 @@ struct fv_graph {
     /* Results, in the first process: */
     uint64_t ideal_ns; /* the run would take this long if messages took no time */
     uint64_t critical_ns, switches;
-    uint64_t cut;    /* waits whose common past was longer than what was looked at */
-    bool keeps_path; /* ... and, if it is wanted, where the critical path was, the latest first */
+    uint64_t cut;   /* waits whose common past was longer than what was looked at */
+    bool only_path; /* is wanted: where the critical path was, the latest first */
     struct fv_graph_stretch {
         uint64_t begin_ns, end_ns;
         uint32_t line;

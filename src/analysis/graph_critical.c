@@ -141,7 +141,7 @@ static void put_stretch(struct fv_critical *p, uint32_t way)
 
 static void keep_stretch(struct fv_graph *g, uint32_t line, uint64_t begin_ns, uint64_t end_ns)
 {
-    if (!g->keeps_path || end_ns <= begin_ns)
+    if (!g->only_path || end_ns <= begin_ns)
         return;
     FV_GROW(g->path, g->path_room, g->path_count + 1);
     g->path[g->path_count++] = (struct fv_graph_stretch){ begin_ns, end_ns, line };

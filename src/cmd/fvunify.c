@@ -518,7 +518,7 @@ static bool analyse(struct fv_unify *r)
                                                  .progress = progress_add,
                                                  .progress_context = &r->progress,
                                                  .stop = &interrupted,
-                                                 .keeps_path = r->options.timeline != NULL };
+                                                 .for_timeline = r->options.timeline != NULL };
     if (!r->options.analysis)
         return true;
     r->analysed = !fv_transport_any(r->merge.transport, !fv_analyse(&r->analysis, &r->merge, &options));
