@@ -204,7 +204,8 @@ static bool replay_piece(struct collecting *c, uint64_t until, bool forgets)
 /* Behind so many pieces all files together have read that part. */
 static uint64_t pieces_kept(const struct fv_merge *m, uint64_t memory, uint64_t pieces)
 {
-    const uint64_t touched = m->event_bytes / pieces + m->file_count * FV_PAGE, kept = memory / KEPT_PART / touched;
+    const uint64_t touched = m->event_bytes / pieces + (m->file_count + 1) * FV_PAGE;
+    const uint64_t kept = memory / KEPT_PART / touched;
 
     return kept ? kept : 1;
 }

@@ -88,8 +88,7 @@ static void send_all(struct fv_timeline_writer *w)
     send_array(w, w->chunks, w->chunk_count, sizeof(*w->chunks));
     send_array(w, series.data, series.count, 1);
     send_array(w, w->strings.data, w->strings.count, 1);
-    send_array(w, w->sends, w->send_count, sizeof(*w->sends));
-    send_array(w, w->receives, w->receive_count, sizeof(*w->receives));
+    fv_timeline_send_messages(w);
     send_array(w, w->members, w->member_count, sizeof(*w->members));
     send_array(w, w->io, w->io_count, sizeof(*w->io));
     free(series.data);
@@ -129,6 +128,7 @@ static void take_header(struct fv_timeline_writer *w, const struct fv_timeline_h
     w->header.span_ns = h->span_ns > w->header.span_ns ? h->span_ns : w->header.span_ns;
     w->header.slices += h->slices;
     w->header.samples += h->samples;
+    w->header.unmatched += h->unmatched;
     w->header.bins += h->bins;
     w->header.left_out.slices += h->left_out.slices;
     w->header.left_out.series += h->left_out.series;
@@ -222,8 +222,7 @@ static void take_all(struct fv_timeline_writer *w, int from)
     take_chunks(w, (const void *)in.data, count, where);
     free(in.data);
     take_series(w, from, where);
-    TAKE_MORE(w, from, w->sends, w->send_count, w->send_room);
-    TAKE_MORE(w, from, w->receives, w->receive_count, w->receive_room);
+    fv_timeline_take_messages(w, from);
     TAKE_MORE(w, from, w->members, w->member_count, w->member_room);
     TAKE_MORE(w, from, w->io, w->io_count, w->io_room);
 }

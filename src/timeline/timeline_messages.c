@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See timeline_state.h: sends and receives of one communicator, pair of ranks and tag match in the order in which they
- * were begun. */
+ * were begun. They are matched as soon as both ranks were taken; until then, and until all are put in order, they are
+ * packed: of 10^8 events all at once were 2 GiB. */
 #include "timeline/timeline_state.h"
+#include "tool/heap.h"
 #include "tool/runs.h"
 #include "trace/events.h"
 
 #include <stdlib.h>
 
+/* ---- ends of the rank at hand ---- */
+
 static void add(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r, bool is_send, uint64_t order)
 {
-    struct fv_timeline_end **ends = is_send ? &w->sends : &w->receives;
-    size_t *count = is_send ? &w->send_count : &w->receive_count;
-    const uint32_t own = fv_groups_rank(&w->groups, r->ref, w->rows[row].rank);
+    const uint32_t own = w->rows[row].rank;
 
-    if (r->peer == FV_NONE || own == FV_NONE)
+    if (r->peer == FV_NONE || fv_groups_rank(&w->groups, r->ref, own) == FV_NONE)
         return;
-    *ends = fv_grow(*ends, is_send ? &w->send_room : &w->receive_room, *count + 1, sizeof(**ends));
-    (*ends)[(*count)++] = (struct fv_timeline_end){ .comm = r->ref,
-                                                    .from = is_send ? own : r->peer,
-                                                    .to = is_send ? r->peer : own,
-                                                    .tag = r->tag,
-                                                    .order = order,
-                                                    .ns = r->time_ns,
-                                                    .bytes = is_send ? r->sent : r->received,
-                                                    .row = row };
+    const uint32_t peer = fv_groups_peer(&w->groups, r->ref, own, r->peer);
+    w->header.unmatched++; /* for now */
+    if (peer == FV_NONE)
+        return;
+    struct fv_timeline_channel *c =
+        FV_INTERNED(w->channel_index, w->channels, w->channel_count, w->channel_room,
+                    (uint32_t[]){ r->ref, is_send ? own : peer, is_send ? peer : own, r->tag });
+    FV_GROW(w->ends, w->end_room, w->end_count + 1);
+    w->ends[w->end_count++] = (struct fv_timeline_end){ .channel = (uint32_t)(c - w->channels),
+                                                        .is_send = is_send,
+                                                        .order = order,
+                                                        .ns = r->time_ns,
+                                                        .bytes = is_send ? r->sent : r->received,
+                                                        .row = row };
 }
 
 void fv_timeline_message_record(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r)
@@ -54,76 +61,80 @@ void fv_timeline_message_record(struct fv_timeline_writer *w, uint32_t row, cons
 
 /* ---- both ends ---- */
 
-/* Receives of one communicator, pair of ranks and tag, a list. */
-struct channel {
-    uint32_t key[4];
-    uint32_t first, last; /* FV_NONE: none */
-    bool is_unsorted;     /* they did not end in the order in which they were begun */
-};
+/* One end of messages of a channel, in their order, that wait for the other end: of each, packed, its ns from that of
+ * the one before, zigzag; bytes; row. */
 
-struct matching {
-    struct channel *channels;
-    size_t count, room;
-    struct fv_index index;
-    uint32_t *next; /* by receive */
-};
-
-#define KEY(end) ((uint32_t[]){ (end)->comm, (end)->from, (end)->to, (end)->tag })
-
-static int by_order(const void *a, const void *b, void *receives)
+static void number(struct fv_bytes *out, uint64_t value)
 {
-    const struct fv_timeline_end *all = receives;
-    const uint64_t x = all[*(const uint32_t *)a].order, y = all[*(const uint32_t *)b].order;
+    uint8_t *at = fv_bytes_add(out, FV_VARINT_MAX);
 
-    return (x > y) - (x < y);
+    out->count = (size_t)(fv_put_varint(at, value) - out->data);
 }
 
-static void sort_channel(struct matching *m, struct channel *c, struct fv_timeline_end *receives)
+static uint64_t take(const uint8_t **at)
 {
-    uint32_t *all = NULL;
-    size_t count = 0, room = 0;
+    uint64_t value = 0;
 
-    for (uint32_t i = c->first; i != FV_NONE; i = m->next[i]) {
-        FV_GROW(all, room, count + 1);
-        all[count++] = i;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        value |= (uint64_t)(**at & 0x7f) << shift;
+        if (!(*(*at)++ & 0x80))
+            break;
     }
-    qsort_r(all, count, sizeof(*all), by_order, receives);
-    for (size_t i = 0; i < count; i++)
-        m->next[all[i]] = i + 1 < count ? all[i + 1] : FV_NONE;
-    c->first = all[0];
-    free(all);
+    return value;
 }
 
-static void make_channels(struct matching *m, struct fv_timeline_end *receives, size_t count)
+static void wait_for_other(struct fv_timeline_channel *c, const struct fv_timeline_end *e)
 {
-    m->next = fv_xcalloc(count + 1, sizeof(*m->next));
-    for (uint32_t i = 0; i < count; i++) {
-        const size_t before = m->count;
-        struct channel *c = FV_INTERNED(m->index, m->channels, m->count, m->room, KEY(&receives[i]));
+    c->is_send = e->is_send;
+    number(&c->ends, fv_zigzag((int64_t)(e->ns - c->last_ns)));
+    number(&c->ends, e->bytes);
+    number(&c->ends, e->row);
+    c->last_ns = e->ns;
+    c->waiting++;
+}
 
-        m->next[i] = FV_NONE;
-        if (m->count > before) {
-            c->first = i;
-        } else {
-            c->is_unsorted = c->is_unsorted || receives[i].order < receives[c->last].order;
-            m->next[c->last] = i;
-        }
-        c->last = i;
+static struct fv_timeline_end take_waiting(struct fv_timeline_channel *c)
+{
+    const uint8_t *at = c->ends.data + c->taken;
+    struct fv_timeline_end e = { .is_send = c->is_send };
+
+    e.ns = c->taken_ns += (uint64_t)fv_unzigzag(take(&at));
+    e.bytes = take(&at);
+    e.row = (uint32_t)take(&at);
+    c->taken = (size_t)(at - c->ends.data);
+    if (!--c->waiting) {
+        free(c->ends.data);
+        c->ends = (struct fv_bytes){ 0 };
+        c->taken = 0;
+        c->taken_ns = c->last_ns = 0;
     }
-    for (size_t i = 0; i < m->count; i++)
-        if (m->channels[i].is_unsorted)
-            sort_channel(m, &m->channels[i], receives);
+    return e;
 }
 
-/* The next one of a send's channel; FV_NONE: there is none. */
-static uint32_t take_receive(struct matching *m, const struct fv_timeline_end *send)
+/* The message that it is an end of is known, or will be. */
+static void match(struct fv_timeline_writer *w, struct fv_timeline_channel *c, const struct fv_timeline_end *e)
 {
-    const uint32_t at = fv_find(&m->index, m->channels, sizeof(*m->channels), KEY(send), sizeof(uint32_t[4]));
-    const uint32_t i = at == FV_NONE ? FV_NONE : m->channels[at].first;
+    if (!c->waiting || c->is_send == e->is_send) {
+        wait_for_other(c, e);
+        return;
+    }
+    const struct fv_timeline_end other = take_waiting(c), *send = e->is_send ? e : &other;
+    const struct fv_timeline_end *receive = e->is_send ? &other : e;
 
-    if (i != FV_NONE)
-        m->channels[at].first = m->next[i];
-    return i;
+    w->header.unmatched -= 2;
+    w->header.messages++;
+    FV_GROW(w->messages, w->message_room, w->message_count + 1);
+    w->messages[w->message_count++] =
+        (struct fv_timeline_message){ send->ns,     receive->ns, receive->bytes, send->row,
+                                      receive->row, c->key[3],   c->key[0] };
+}
+
+/* In the order in which they were begun, sends first: a rank may send to itself. */
+static bool is_begun_before(const void *a, const void *b)
+{
+    const struct fv_timeline_end *x = a, *y = b;
+
+    return x->is_send != y->is_send ? x->is_send : x->order < y->order;
 }
 
 /* Each rank's come in the order in which they are sent. */
@@ -134,6 +145,113 @@ static bool is_sent_before(const void *a, const void *b)
     return x->sent_ns != y->sent_ns           ? x->sent_ns < y->sent_ns
            : x->received_ns != y->received_ns ? x->received_ns < y->received_ns
                                               : x->from < y->from;
+}
+
+/* Messages in the order in which they are sent, packed as the file's columns have them. */
+static void pack_messages(struct fv_timeline_writer *w)
+{
+    struct fv_timeline_run run = { .count = w->message_count };
+    uint64_t before = 0;
+
+    if (!w->message_count)
+        return;
+    w->messages = fv_runs_sort(w->messages, w->message_count, w->message_room, sizeof(*w->messages), is_sent_before);
+    for (size_t i = 0; i < w->message_count; before = w->messages[i++].sent_ns) {
+        const struct fv_timeline_message *m = &w->messages[i];
+
+        number(&run.bytes, m->sent_ns - before);
+        number(&run.bytes, fv_zigzag((int64_t)(m->received_ns - m->sent_ns)));
+        number(&run.bytes, m->bytes);
+        number(&run.bytes, m->from);
+        number(&run.bytes, fv_zigzag((int64_t)m->to - (int64_t)m->from));
+        number(&run.bytes, m->tag);
+        number(&run.bytes, m->comm);
+    }
+    run.bytes.data = fv_xrealloc(run.bytes.data, run.bytes.count, 1);
+    w->message_count = 0;
+    FV_GROW(w->runs, w->run_room, w->run_count + 1);
+    w->runs[w->run_count++] = run;
+}
+
+void fv_timeline_match(struct fv_timeline_writer *w)
+{
+    fv_pendings_release(&w->posted);
+    w->ends = fv_runs_sort(w->ends, w->end_count, w->end_room, sizeof(*w->ends), is_begun_before);
+    for (size_t i = 0; i < w->end_count; i++)
+        match(w, &w->channels[w->ends[i].channel], &w->ends[i]);
+    w->end_count = 0;
+    pack_messages(w);
+}
+
+void fv_timeline_release_messages(struct fv_timeline_writer *w)
+{
+    for (size_t i = 0; i < w->channel_count; i++)
+        free(w->channels[i].ends.data);
+    for (size_t i = 0; i < w->run_count; i++)
+        free(w->runs[i].bytes.data);
+    free(w->channels);
+    fv_index_release(&w->channel_index);
+    free(w->runs);
+    free(w->ends);
+    free(w->messages);
+    fv_pendings_release(&w->posted);
+}
+
+/* ---- of several processes ---- */
+
+void fv_timeline_send_messages(struct fv_timeline_writer *w)
+{
+    const struct fv_transport *t = w->merge->transport;
+    struct fv_bytes runs = { 0 }, waiting = { 0 };
+
+    for (size_t i = 0; i < w->run_count; i++)
+        fv_bytes_number(&runs, w->runs[i].count);
+    fv_transport_put(t, 0, &runs);
+    for (size_t i = 0; i < w->run_count; i++)
+        fv_transport_put(t, 0, &w->runs[i].bytes);
+    for (size_t i = 0; i < w->channel_count; i++) {
+        struct fv_timeline_channel *c = &w->channels[i];
+
+        for (uint32_t left = c->waiting; left; left--) {
+            const struct fv_timeline_end e = take_waiting(c);
+
+            fv_bytes_put(&waiting, c->key, sizeof(c->key));
+            fv_bytes_put(&waiting, &e, sizeof(e));
+        }
+    }
+    fv_transport_put(t, 0, &waiting);
+    free(runs.data);
+    free(waiting.data);
+}
+
+void fv_timeline_take_messages(struct fv_timeline_writer *w, int from)
+{
+    const struct fv_transport *t = w->merge->transport;
+    struct fv_bytes runs = { 0 }, waiting = { 0 };
+    uint32_t key[4];
+    struct fv_timeline_end e;
+
+    fv_transport_get(t, from, &runs);
+    for (size_t i = 0; i < runs.count / sizeof(uint64_t); i++) {
+        struct fv_timeline_run run = { .count = ((const uint64_t *)(const void *)runs.data)[i] };
+
+        fv_transport_get(t, from, &run.bytes);
+        FV_GROW(w->runs, w->run_room, w->run_count + 1);
+        w->runs[w->run_count++] = run;
+    }
+    fv_transport_get(t, from, &waiting);
+    struct fv_bytes_reader in = { waiting.data, waiting.data + waiting.count, false };
+    while (in.at < in.stop) {
+        fv_bytes_get(&in, key, sizeof(key));
+        fv_bytes_get(&in, &e, sizeof(e));
+        match(w,
+              FV_INTERNED(w->channel_index, w->channels, w->channel_count, w->channel_room,
+                          (uint32_t[]){ key[0], key[1], key[2], key[3] }),
+              &e);
+    }
+    pack_messages(w);
+    free(runs.data);
+    free(waiting.data);
 }
 
 /* ---- the file ---- */
@@ -164,44 +282,92 @@ static struct fv_timeline_message_block put_messages(struct fv_timeline_writer *
     return out;
 }
 
-static void put_all(struct fv_timeline_writer *w, const struct fv_timeline_message *all, size_t count)
-{
-    const size_t block_count = (count + BLOCK - 1) / BLOCK;
-    struct fv_timeline_message_block *blocks = fv_xcalloc(block_count + 1, sizeof(*blocks));
-    const uint64_t before = w->at;
+/* All runs as one. */
+struct merging {
+    struct fv_heap heap; /* of runs, by the time that their next message is sent */
+    struct fv_timeline_run *runs;
+    const uint8_t **at;
+    struct fv_timeline_message *next; /* of each run */
+};
 
-    for (size_t i = 0; i < block_count; i++)
-        blocks[i] = put_messages(w, all + i * BLOCK, i + 1 < block_count ? BLOCK : count - i * BLOCK);
-    if (!fv_timeline_limit_blocks(w, &w->header.message_blocks, before, blocks, block_count, sizeof(*blocks)))
-        w->header.left_out.messages = count;
-    free(blocks);
+static void read_next(struct merging *m, size_t run)
+{
+    struct fv_timeline_message *n = &m->next[run];
+    const uint8_t **at = &m->at[run];
+
+    n->sent_ns += take(at);
+    n->received_ns = n->sent_ns + (uint64_t)fv_unzigzag(take(at));
+    n->bytes = take(at);
+    n->from = (uint32_t)take(at);
+    n->to = n->from + (uint32_t)fv_unzigzag(take(at));
+    n->tag = (uint32_t)take(at);
+    n->comm = (uint32_t)take(at);
+    m->runs[run].count--;
+}
+
+static struct fv_heap_item item_of(const struct merging *m, uint32_t run)
+{
+    return (struct fv_heap_item){ .time = m->next[run].sent_ns, .phase = m->next[run].from, .number = run };
+}
+
+static struct fv_timeline_message take_first(struct merging *m)
+{
+    const uint32_t run = m->heap.items[0].number;
+    const struct fv_timeline_message first = m->next[run];
+
+    if (m->runs[run].count) {
+        read_next(m, run);
+        fv_heap_replace(&m->heap, item_of(m, run));
+    } else {
+        fv_heap_pop(&m->heap);
+    }
+    return first;
+}
+
+static struct merging begin_merging(struct fv_timeline_writer *w)
+{
+    struct merging m = { .runs = w->runs,
+                         .at = fv_xcalloc(w->run_count + 1, sizeof(*m.at)),
+                         .next = fv_xcalloc(w->run_count + 1, sizeof(*m.next)) };
+
+    for (uint32_t i = 0; i < w->run_count; i++) {
+        m.at[i] = w->runs[i].bytes.data;
+        read_next(&m, i);
+        fv_heap_push(&m.heap, item_of(&m, i));
+    }
+    return m;
+}
+
+static void end_merging(struct merging *m)
+{
+    fv_heap_release(&m->heap);
+    free(m->at);
+    free(m->next);
 }
 
 void fv_timeline_write_messages(struct fv_timeline_writer *w)
 {
-    struct fv_timeline_message *all = fv_xcalloc(w->send_count + 1, sizeof(*all));
-    struct matching m = { 0 };
-    size_t count = 0;
+    uint64_t count = 0;
 
-    make_channels(&m, w->receives, w->receive_count);
-    for (size_t i = 0; i < w->send_count; i++) {
-        const struct fv_timeline_end *s = &w->sends[i];
-        const uint32_t k = take_receive(&m, s);
+    for (size_t i = 0; i < w->run_count; i++)
+        count += w->runs[i].count;
+    const size_t block_count = (count + BLOCK - 1) / BLOCK;
+    struct fv_timeline_message_block *blocks = fv_xcalloc(block_count + 1, sizeof(*blocks));
+    struct fv_timeline_message *of_block = fv_xcalloc(BLOCK, sizeof(*of_block));
+    struct merging merging = begin_merging(w);
+    const uint64_t before = w->at;
 
-        if (k != FV_NONE)
-            all[count++] = (struct fv_timeline_message){ s->ns,  w->receives[k].ns,  w->receives[k].bytes,
-                                                         s->row, w->receives[k].row, s->tag,
-                                                         s->comm };
+    for (size_t i = 0; i < block_count; i++) {
+        const size_t most = i + 1 < block_count ? BLOCK : count - i * BLOCK;
+
+        for (size_t k = 0; k < most; k++)
+            of_block[k] = take_first(&merging);
+        blocks[i] = put_messages(w, of_block, most);
     }
-    w->header.unmatched = w->send_count + w->receive_count - 2 * count;
-    free(m.next);
-    free(m.channels);
-    fv_index_release(&m.index);
-    free(w->sends);
-    free(w->receives);
-    w->sends = w->receives = NULL;
-    all = fv_runs_sort(all, count, w->send_count + 1, sizeof(*all), is_sent_before);
+    if (!fv_timeline_limit_blocks(w, &w->header.message_blocks, before, blocks, block_count, sizeof(*blocks)))
+        w->header.left_out.messages = count;
     w->header.messages = count;
-    put_all(w, all, count);
-    free(all);
+    end_merging(&merging);
+    free(of_block);
+    free(blocks);
 }

@@ -87,10 +87,27 @@ struct fv_timeline_thread {
     struct fv_timeline_bins bins;
 };
 
-struct fv_timeline_end {          /* of a message */
-    uint32_t comm, from, to, tag; /* from, to: in the communicator */
+struct fv_timeline_end { /* of a message */
+    uint32_t channel;
+    bool is_send;
     uint64_t order, ns, bytes;
     uint32_t row;
+};
+
+/* Messages of one communicator, pair of ranks and tag: one end of those of which the other end is not known yet. */
+struct fv_timeline_channel {
+    uint32_t key[4]; /* communicator; from, to: ranks of MPI_COMM_WORLD; tag */
+    uint32_t waiting;
+    bool is_send;
+    struct fv_bytes ends;
+    size_t taken; /* bytes of these */
+    uint64_t last_ns, taken_ns;
+};
+
+/* Messages of some ranks, by the time sent, packed. */
+struct fv_timeline_run {
+    struct fv_bytes bytes;
+    uint64_t count;
 };
 
 /* A call of a collective operation: struct fv_timeline_header's member_blocks. */
@@ -148,9 +165,16 @@ struct fv_timeline_writer {
     size_t context_count;
     struct fv_timeline_thread *threads; /* of the rank at hand, by slot */
     size_t thread_room;
-    struct fv_timeline_end *sends, *receives;
-    size_t send_count, send_room, receive_count, receive_room;
+    struct fv_timeline_end *ends; /* of the rank at hand */
+    size_t end_count, end_room;
     struct fv_pendings posted; /* receives of the rank at hand: their order */
+    struct fv_timeline_channel *channels;
+    size_t channel_count, channel_room;
+    struct fv_index channel_index;
+    struct fv_timeline_message *messages; /* of which both ends are known, and that are in no run yet */
+    size_t message_count, message_room;
+    struct fv_timeline_run *runs;
+    size_t run_count, run_room;
     uint64_t order;
     struct fv_timeline_member_call *members;
     size_t member_count, member_room;
@@ -180,7 +204,11 @@ void fv_timeline_end_bins(struct fv_timeline_writer *w, struct fv_timeline_bins 
 
 /* timeline_messages.c */
 void fv_timeline_message_record(struct fv_timeline_writer *w, uint32_t row, const struct fv_record *r);
+void fv_timeline_match(struct fv_timeline_writer *w);                   /* of the rank at hand all is known */
+void fv_timeline_send_messages(struct fv_timeline_writer *w);           /* to the first process */
+void fv_timeline_take_messages(struct fv_timeline_writer *w, int from); /* by it */
 void fv_timeline_write_messages(struct fv_timeline_writer *w);
+void fv_timeline_release_messages(struct fv_timeline_writer *w);
 
 /* timeline_together.c. A call is left once all records in it were taken. */
 void fv_timeline_member_record(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r);

@@ -287,7 +287,7 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
     memset(w->threads + before, 0, (w->thread_room - before) * sizeof(*w->threads));
     w->threads[slot].row = row;
     if (!slot) {
-        fv_pendings_release(&w->posted);
+        fv_timeline_match(w);
         fv_timeline_forget_begun(w);
         fv_timeline_derive(w);
         fv_timeline_write_values(w);
@@ -367,7 +367,6 @@ static void release(struct fv_timeline_writer *w)
 {
     fv_timeline_limit_close(&w->limit);
     fv_groups_release(&w->groups);
-    fv_pendings_release(&w->posted);
     for (size_t i = 0; i < w->value_count; i++)
         free(w->values[i].points);
     fv_index_release(&w->value_index);
@@ -385,8 +384,7 @@ static void release(struct fv_timeline_writer *w)
     free(w->chunks);
     free(w->strings.data);
     free(w->threads);
-    free(w->sends);
-    free(w->receives);
+    fv_timeline_release_messages(w);
     free(w->members);
     free(w->io);
     free(w->begun_members);
@@ -425,6 +423,7 @@ bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source
     bool written = good;
 
     if (good) {
+        fv_timeline_match(w);
         fv_timeline_derive(w);
         fv_timeline_write_values(w);
         fv_timeline_limit_end(w);
