@@ -9,6 +9,7 @@
 #include "cmd/timelines.h"
 #include "tool/vec.h"
 #include "viewer/viewer.h"
+#include "web/browser.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -24,11 +25,13 @@ static const char usage[] =
     "All calls and functions of all ranks are there, at any zoom. Nothing of the trace is changed.\n"
     "Two traces are compared: one below the other, with the differences of their functions.\n"
     "What the page needs is made once and kept: DIR/.fvmpi-view, ARCHIVE.fvmpi/.fvmpi-view, or the user's cache.\n"
+    "Where there is a desktop, the browser is opened.\n"
     "The server is for this host only. The printed line says how to reach it from another host, by ssh.\n"
     "The address contains a token, which allows to read the page.\n"
     "\n"
     "      --index-max N  bytes that the page's file may take, or with K, M, G, from 1M; then it leaves out short "
     "calls\n"
+    "      --no-browser   print the address alone\n"
     "      --port N       port of the server (default: any free one)\n"
     "  -h, --help         print this help\n"
     "\n"
@@ -43,7 +46,8 @@ struct viewed {
 };
 struct view_run {
     struct fv_operands operands;
-    size_t port;         /* 0: any */
+    size_t port; /* 0: any */
+    bool no_browser;
     uint64_t most_bytes; /* of an index; 0: any number */
     struct viewed traces[FV_VIEWER_TRACES];
     size_t count;
@@ -146,6 +150,7 @@ static int serve(struct view_run *r)
 {
     const struct timespec looks = { .tv_sec = LOOKS_S };
     struct fv_viewer_trace traces[FV_VIEWER_TRACES];
+    struct fv_browser browser = { 0 };
     struct fv_viewer *viewer;
     sigset_t ends;
 
@@ -161,8 +166,11 @@ static int serve(struct view_run *r)
     if (!viewer)
         return FV_EXIT_FAILED;
     fv_web_say_address(fv_viewer_web(viewer));
+    if (!r->no_browser)
+        fv_browser_open(&browser, fv_web_port(fv_viewer_web(viewer)), fv_web_token(fv_viewer_web(viewer)));
     for (unsigned seconds = LOOKS_S; sigtimedwait(&ends, NULL, &looks) < 0; seconds += LOOKS_S)
         look(r, viewer, seconds);
+    fv_browser_close(&browser);
     fv_viewer_close(viewer);
     return FV_EXIT_OK;
 }
@@ -183,7 +191,7 @@ static int view(struct view_run *r)
 
 /* ---- the command ---- */
 
-enum { OPT_PORT = 256, OPT_INDEX_MAX, INDEX_LEAST = 1 << 20 };
+enum { OPT_PORT = 256, OPT_INDEX_MAX, OPT_NO_BROWSER, INDEX_LEAST = 1 << 20 };
 
 static int take_option(void *options, int option)
 {
@@ -194,6 +202,7 @@ static int take_option(void *options, int option)
         return fv_parse_size(optarg, &r->most_bytes) || r->most_bytes < INDEX_LEAST
                    ? wrong(optarg, "--index-max takes a size from 1M, like 512M")
                    : FV_GO_ON;
+    case OPT_NO_BROWSER: r->no_browser = true; return FV_GO_ON;
     case OPT_PORT: return fv_output_port(optarg, &r->port, wrong);
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     default: return FV_UNKNOWN_OPTION;
@@ -204,6 +213,7 @@ int fv_cmd_view(int argc, char **argv)
 {
     static const struct option table[] = {
         { "index-max", required_argument, NULL, OPT_INDEX_MAX },
+        { "no-browser", no_argument, NULL, OPT_NO_BROWSER },
         { "port", required_argument, NULL, OPT_PORT },
         { "help", no_argument, NULL, 'h' },
         { 0 },

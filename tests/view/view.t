@@ -6,9 +6,12 @@ import array
 import gzip
 import json
 import os
+import pty
 import random
 import shutil
+import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -327,6 +330,56 @@ def recorded(tap, mpi):
         equal('messages', tables[3], tables[1])
 
 
+def on_desktop(anchor, *options, **changes):
+    """The address that is printed on a terminal; what xdg-open was given, and who may read that; and what is left."""
+    place, runtime = harness.scratch('desktop'), harness.scratch('runtime')
+    opened = os.path.join(place, 'opened')
+    with open(os.path.join(place, 'xdg-open'), 'w') as f:
+        f.write('#!/bin/sh\nstat -c %a "$1" > {0}.new; cat "$1" >> {0}.new; mv {0}.new {0}\n'.format(opened))
+    os.chmod(f.name, 0o755)
+    os.chmod(runtime, 0o700)
+    env = {'DISPLAY': ':9', 'XDG_RUNTIME_DIR': runtime, 'PATH': place + ':' + os.environ['PATH'], **changes}
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [harness.FVMPI, 'view', anchor, *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE if 'PIPE' in changes else theirs,
+        env=harness.environment(env),
+    )
+    os.close(theirs)
+    terminal = os.fdopen(ours, 'rb', buffering=0)  # it is hung up when this is closed
+    address = (process.stdout or terminal).readline().split()[0].decode()
+    seen = None
+    for _ in range(80 if not options and not changes else 1):
+        if os.path.exists(opened):
+            with open(opened) as f:
+                seen = f.read()
+            break
+        time.sleep(0.25)
+    process.terminate()
+    equal('end', process.wait(timeout=60), 0)
+    terminal.close()
+    return address, seen, os.listdir(runtime)
+
+
+def opened(tap, anchor):
+    with tap.test('the browser is opened on a desktop, by a file that this user alone reads'):
+        address, seen, left = on_desktop(anchor)
+        mode, page = seen.split('\n', 1)
+        equal('mode', mode, '600')
+        check('url=' + address + '"' in page, '{}: {}', address, page)
+        equal('left', left, [])
+    with tap.test('no browser: if none is wanted, nobody sees it, or others could read the address'):
+        for options, changes in (
+            (['--no-browser'], {}),
+            ([], {'DISPLAY': ''}),
+            ([], {'PIPE': '1'}),
+            ([], {'XDG_RUNTIME_DIR': '/tmp'}),
+        ):
+            _, seen, left = on_desktop(anchor, *options, **changes)
+            equal('{} {}'.format(options, changes), (seen, left), (None, []))
+
+
 def in_browser(tap, anchor):
     server = Server(anchor)
     seen_in_browser(tap, 'scorep-late', 'view.mjs', server.address)
@@ -387,6 +440,7 @@ def main():
     for mpi in harness.an_mpi(tap):
         recorded(tap, mpi)
         sampled(tap, mpi)
+    opened(tap, archives['scorep-late'])
     in_browser(tap, archives['scorep-late'])
     large(tap)
     tap.done()
