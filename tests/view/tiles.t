@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """fvmpi view's tiles at every zoom, by bins of any length, by leaves and by calls: what they have is what the calls have
-that fvmpi query tells."""
+that fvmpi query tells. And indexes that several processes made."""
 import array
 import json
 import os
 import random
+import struct
 import sys
 
 sys.dont_write_bytecode = True
@@ -121,6 +122,34 @@ def together(server, begin, end, count):
             check(abs(found - mean) <= 1.5, '{}: {}, of {}', tile, found, [row[tile] for row in rows])
 
 
+def told(made):
+    """All that fvmpi query tells of the trace."""
+    answers = {}
+    for table in ('calls', 'waits', 'messages', 'critical_path', 'values'):
+        query = [harness.FVMPI, 'query', made, 'SELECT * FROM trace_' + table, '--csv', '--all']
+        answers[table] = sorted(harness.run(query).ended(0).out.splitlines())
+    return answers
+
+
+def joined(tap, made):
+    """An index that several processes made of their ranks has what one process finds."""
+    place = os.path.join(made, '.fvmpi-view', 'timeline')
+    with open(place, 'rb') as index:
+        source = str(struct.unpack_from('<Q', index.read(24), 16)[0])
+    wanted = None
+    for processes in ('1', '2', '3'):
+        with tap.test('an index by processes, {}'.format(processes)):
+            os.unlink(place)
+            made_by = ['--source', source, '--processes', processes, '--', made]
+            harness.run([os.path.join(harness.BUILD, 'fvunify-serial'), '--timeline', place, *made_by]).ended(0)
+            answers = told(made)
+            wanted = wanted or answers
+            check(all(len(answers[table]) > 1000 for table in ('calls', 'waits', 'messages')), 'too few')
+            for table, rows in answers.items():
+                equal('{}, of {}'.format(table, len(rows)), sorted(set(rows) ^ set(wanted[table]))[:3], [])
+                equal(table, len(rows), len(wanted[table]))
+
+
 def main():
     tap = harness.Tap()
     foreign(tap)  # skips where no trace can be shown
@@ -139,6 +168,7 @@ def main():
                 together(server, begin, begin + part * span, count)
     check(0 < alone < 30, '{} of them by calls', alone)
     server.stop()
+    joined(tap, made)
     tap.done()
 
 
