@@ -81,8 +81,9 @@ static bool fits(const struct fv_trace_timeline *t)
     const struct fv_timeline_header *h = t->timeline.header;
     const struct fv_timeline_left_out *out = &h->left_out;
 
-    return h->most_bytes == t->most_bytes || (!out->slices && !out->messages && !out->series && !out->critical &&
-                                              (!t->most_bytes || h->file_bytes <= t->most_bytes));
+    return h->most_bytes == t->most_bytes ||
+           (!out->slices && !out->messages && !out->series && !out->critical && !out->members && !out->io &&
+            (!t->most_bytes || h->file_bytes <= t->most_bytes));
 }
 
 /* Of a directory that holds an archive and no rank files, the archive. False: it has several, which was said. */

@@ -135,14 +135,15 @@ def joined(tap, made):
     """An index that several processes made of their ranks has what one process finds."""
     place = os.path.join(made, '.fvmpi-view', 'timeline')
     with open(place, 'rb') as index:
-        source = str(struct.unpack_from('<Q', index.read(24), 16)[0])
+        source = '{:x}'.format(struct.unpack_from('<Q', index.read(24), 16)[0])
     wanted = None
     for processes in ('1', '2', '3'):
         with tap.test('an index by processes, {}'.format(processes)):
             os.unlink(place)
             made_by = ['--source', source, '--processes', processes, '--', made]
             harness.run([os.path.join(harness.BUILD, 'fvunify-serial'), '--timeline', place, *made_by]).ended(0)
-            answers = told(made)
+            bytes, answers = os.path.getsize(place), told(made)
+            equal('taken as it is', os.path.getsize(place), bytes)
             wanted = wanted or answers
             check(all(len(answers[table]) > 1000 for table in ('calls', 'waits', 'messages')), 'too few')
             for table, rows in answers.items():
