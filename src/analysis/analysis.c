@@ -11,7 +11,7 @@
 #define PIECES_MAX          65536
 #define BATCH_ITEMS         65536 /* about: what so many are matched with stays in the caches */
 #define ITEM_EVENT_BYTES    10    /* events that tell one, in a rank file */
-#define RANK_EVENT_BYTES    1024  /* of a rank that are worth going to it */
+#define RANK_EVENT_BYTES    4096  /* of a rank that are worth going to it */
 #define STEPS_PART(memory)  ((memory)*3 / 4)
 #define WINDOW_PART(memory) ((memory) / 8) /* of the graph: the first process has all windows, beside its steps */
 #define NAMED_RANKS         64             /* up to so many, causes are told for each waiting rank */
@@ -180,34 +180,21 @@ static uint64_t pieces_of(const struct fv_merge *m, uint64_t memory)
     uint64_t bytes = BATCH_ITEMS / 4 * ITEM_EVENT_BYTES, ranks = m->file_count * RANK_EVENT_BYTES;
 
     bytes = bytes > ranks ? bytes : ranks;
-    bytes = bytes < memory / 64 ? bytes : memory / 64 + 1;
+    bytes = bytes < memory / 32 ? bytes : memory / 32 + 1;
     uint64_t pieces = m->event_bytes / bytes + 1;
     fv_transport_max(m->transport, &pieces, 1);
     return pieces < PIECES_MAX ? pieces : PIECES_MAX;
 }
 
-/* Reading it again costs less than forgetting each piece of it: files may keep this part of the memory. */
-#define KEPT_PART 8
-
-static bool replay_piece(struct collecting *c, uint64_t until, bool forgets)
+static bool replay_piece(struct collecting *c, uint64_t until)
 {
     bool good = !(c->options->stop && *c->options->stop);
 
     for (size_t i = 0; i < c->a->merge->file_count && good; i++) {
         good = !c->records[i] || c->a->merge->source->until(c->records[i], until);
-        if (forgets)
-            forget(&c->a->merge->files[i]);
+        forget(&c->a->merge->files[i]);
     }
     return good;
-}
-
-/* Behind so many pieces all files together have read that part. */
-static uint64_t pieces_kept(const struct fv_merge *m, uint64_t memory, uint64_t pieces)
-{
-    const uint64_t touched = m->event_bytes / pieces + (m->file_count + 1) * FV_PAGE;
-    const uint64_t kept = memory / KEPT_PART / touched;
-
-    return kept ? kept : 1;
 }
 
 static bool replay_end(struct collecting *c)
@@ -229,14 +216,13 @@ static bool collect(struct collecting *c)
     const struct fv_merge *m = c->a->merge;
     const struct fv_transport *t = m->transport;
     uint64_t pieces = pieces_of(m, c->options->memory), length = (uint64_t)fv_clocks_length(&m->clocks, &m->defs);
-    const uint64_t kept = pieces_kept(m, c->options->memory, pieces);
     bool good = true;
 
     open_ranks(c);
     for (uint64_t i = 1; i <= pieces && good; i++) {
         uint64_t until = i == pieces ? UINT64_MAX : (uint64_t)((double)length / (double)pieces * (double)i);
 
-        good = !fv_transport_any(t, !replay_piece(c, until, i % kept == 0));
+        good = !fv_transport_any(t, !replay_piece(c, until));
         if (good && fv_transport_any(t, c->collect.count > BATCH_ITEMS / 2))
             settle(c, false);
     }
