@@ -440,6 +440,13 @@ class View {
       depth = Math.floor(((y - this.y(this.rows.lineOf[row])) / (this.rowTall - 2)) * deep);
     return here.find(slice => slice.depth === depth) || here[here.length - 1];
   }
+  /* Of the rows of the line there. */
+  toggleStacks(y) {
+    const line = y > this.top ? this.rows.lines[this.rowAt(y)] : null;
+
+    if (!this.charts) this.tellShortly("call stacks are of the first trace");
+    else if (line) this.charts.stacks.toggle(line.rows);
+  }
   /* Of a call, or of a line that stands for several rows. */
   wordsAt(x, y) {
     const slice = this.sliceAt(x, y),

@@ -133,7 +133,11 @@ class CommandPalette {
     } else if (from !== null && from <= span)
       found.push({ keys: [], words: "go to " + nanoseconds(from), does: () => view.goToTime(from) });
     const row = rank ? rows.findIndex(of => of.rank === Number(rank[1]) && of.thread === Number(rank[2] || 0)) : -1;
-    if (row >= 0) found.push({ keys: [], words: "go to " + rowName(rows[row]), does: () => view.goToRow(row) });
+    if (row >= 0)
+      found.push(
+        { keys: [], words: "go to " + rowName(rows[row]), does: () => view.goToRow(row) },
+        { keys: [], words: "call stack of " + rowName(rows[row]), does: () => view.charts.stacks.toggle([row]) },
+      );
     return found;
   }
   /* Orders of the rows, what colours them, and values along time. */
@@ -213,6 +217,7 @@ const MOUSE = [
   ["drag", "zoom to that stretch of time"],
   ["drag above", "in the picture of the whole run: move the window"],
   ["click", "details of the call there, and its call path"],
+  ["click with Shift", "show or hide the call stacks of the rows there"],
   ["drag a tab", "move its panel to the other side"],
 ];
 

@@ -68,7 +68,9 @@ function takeMouse(view) {
       cell = view.crowd.at(x, y);
 
     view.drag = null;
-    if (cell && drag && Math.abs(x - drag.x) <= 4) view.crowd.pick(cell);
+    const isClick = drag && Math.abs(x - drag.x) <= 4;
+    if (cell && isClick) view.crowd.pick(cell);
+    else if (event.shiftKey && isClick) view.toggleStacks(y);
     else if (x < 0 && view.groupAt(y)) view.rows.toggle(view.groupAt(y));
     else if (drag && Math.abs(x - drag.x) > 4) view.go(view.at(Math.min(x, drag.x)), view.at(Math.max(x, drag.x)));
     else view.select(view.sliceAt(x, y), y > view.top ? view.rows.lines[view.rowAt(y)] || null : null);
@@ -128,7 +130,7 @@ const PLAIN_COMMANDS = [
 
 function addAllCommands(view, panels) {
   addCommands(VIEW_KEYS);
-  [ROW_COMMANDS, OVERLAY_COMMANDS, SERIES_COMMANDS, COLOUR_COMMANDS].forEach(addCommands);
+  [ROW_COMMANDS, OVERLAY_COMMANDS, STACK_COMMANDS, COLOUR_COMMANDS].forEach(addCommands);
   addCommands(PANEL_COMMANDS);
   panels.forEach(({ name, title }, i) =>
     commands.push({

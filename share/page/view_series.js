@@ -1,9 +1,6 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Below the timeline, on its axis of time: charts of values (view_chart.js), and the call stack of one row in all its
- * depth. */
-
-const STACK_TALL = 15;
+/* Below the timeline, on its axis of time: call stacks (view_stacks.js), and charts of values (view_chart.js). */
 
 /* Series of one name and unit have one axis. */
 function chartsOf(series) {
@@ -54,84 +51,6 @@ function shortly(value, digits = 4) {
   return Number((value / of).toPrecision(digits)) + (word && " " + word);
 }
 
-/* The call stack of a row, at all depths. */
-class Stack {
-  constructor(view) {
-    this.view = view;
-    this.row = address.get("stack") === null ? null : Number(address.get("stack"));
-    this.slices = [];
-    this.leftOut = 0;
-    this.canvas = make("canvas", { class: "stack-canvas", role: "img" });
-    this.title = make("b");
-    this.told = make("span", { class: "note" });
-    this.element = strip(
-      this.title,
-      [this.told],
-      () => this.show(null),
-      make("div", { class: "scrolling" }, this.canvas),
-    );
-    this.canvas.addEventListener("click", event => {
-      const time = view.at(event.offsetX - NAMES_WIDE),
-        depth = Math.floor(event.offsetY / STACK_TALL);
-
-      view.select(this.slices.find(s => s.depth === depth && s.begin <= time && time <= s.begin + s.ns) || null);
-    });
-  }
-  show(row) {
-    this.row = row;
-    address.set("stack", row === null ? null : String(row));
-    this.view.charts.draw();
-    this.view.changed();
-  }
-  get isShown() {
-    return this.row !== null && this.row < this.view.about.rows.length;
-  }
-  async load(from, to) {
-    if (!this.isShown) return;
-    const { slices, leftOut } = await this.view.trace.slices(
-      this.row,
-      from,
-      to,
-      Math.floor((to - from) / this.view.wide / 2),
-    );
-
-    this.slices = slices;
-    this.leftOut = leftOut;
-  }
-  paint() {
-    const { view } = this,
-      deep = Math.max(...this.slices.map(slice => slice.depth + 1), 1);
-
-    this.title.textContent = "stack of " + rowName(view.about.rows[this.row]);
-    this.told.textContent = this.leftOut ? plural(this.leftOut, "short call") + " not drawn: zoom in" : "";
-    this.canvas.setAttribute("aria-label", this.title.textContent + " along time");
-    this.canvas.style.height = deep * STACK_TALL + 2 + "px";
-    const { picture, wide, tall } = context(this.canvas);
-
-    picture.fillStyle = view.palette.ground;
-    picture.fillRect(0, 0, wide, tall);
-    picture.translate(NAMES_WIDE, 0);
-    picture.beginPath();
-    picture.rect(0, 0, view.wide, tall);
-    picture.clip();
-    if (this.slices.length)
-      paintSlices(
-        picture,
-        this.slices,
-        this.row,
-        {
-          ...gridOf(view),
-          about: view.about,
-          selected: view.selected,
-          rows: { lineOf: { [this.row]: 0 } },
-          rowTall: deep * STACK_TALL + 2,
-          y: () => 0,
-        },
-        view.palette,
-      );
-  }
-}
-
 /* All of them, one below the other. */
 class Charts {
   constructor(view) {
@@ -139,7 +58,7 @@ class Charts {
     this.all = [];
     this.shown = [];
     this.pointed = null;
-    this.stack = new Stack(view);
+    this.stacks = new Stacks(view);
     this.choice = make("select", {
       "aria-label": "values that are charted below",
       onchange: event => {
@@ -168,9 +87,11 @@ class Charts {
   readAddress() {
     const wanted = address.get("values") || "";
 
-    if (wanted === this.place) return;
-    this.shown = [];
-    wanted.split("|").forEach(place => this.put(place));
+    this.stacks.readAddress();
+    if (wanted !== this.place) {
+      this.shown = [];
+      wanted.split("|").forEach(place => this.put(place));
+    }
     this.draw();
   }
   get place() {
@@ -199,18 +120,20 @@ class Charts {
     this.view.changed();
   }
   draw() {
-    this.element.replaceChildren(
-      ...(this.stack.isShown ? [this.stack.element] : []),
-      ...this.shown.map(({ element }) => element),
-    );
-    this.element.hidden = !this.element.children.length;
+    const wanted = [...(this.stacks.isShown ? [this.stacks.element] : []), ...this.shown.map(({ element }) => element)],
+      { children } = this.element;
+
+    /* what stays keeps the focus */
+    if (wanted.length !== children.length || wanted.some((element, i) => element !== children[i]))
+      this.element.replaceChildren(...wanted);
+    this.element.hidden = !wanted.length;
   }
   async load(from, to, count) {
-    await this.stack.load(from, to);
+    await this.stacks.load(from, to);
     for (const chart of this.shown) await chart.load(from, to, count);
   }
   paint() {
-    if (this.stack.isShown) this.stack.paint();
+    if (this.stacks.isShown) this.stacks.paint();
     this.shown.forEach(chart => chart.paint());
   }
   point(x) {
@@ -218,19 +141,3 @@ class Charts {
     this.shown.forEach(chart => chart.paint());
   }
 }
-
-const SERIES_COMMANDS = [
-  [
-    "k",
-    "show or hide the call stack of the selected row",
-    {
-      k: view => {
-        const row = view.selected
-          ? view.selected.row
-          : (view.rows.lines[Math.floor(view.firstRow)] || { rows: [0] }).rows[0];
-
-        view.charts.stack.show(view.charts.stack.row === row ? null : row);
-      },
-    },
-  ],
-];

@@ -383,6 +383,7 @@ def opened(tap, anchor):
 def in_browser(tap, anchor):
     server = Server(anchor)
     seen_in_browser(tap, 'scorep-late', 'view.mjs', server.address)
+    seen_in_browser(tap, 'scorep-late', 'view_stacks.mjs', server.address, 'late')
     server.stop()
 
 
@@ -423,6 +424,7 @@ def large(tap):
                 check(most >= wanted or not few['messages'], 'of {}, {}', wanted, most)
     seen_in_browser(tap, 'many messages', 'view_crowd.mjs', server.address)
     seen_in_browser(tap, 'large trace', 'view_frames.mjs', server.address)
+    seen_in_browser(tap, 'large trace', 'view_stacks.mjs', server.address, 'large')
     seen_in_browser(tap, 'large trace', 'view_statistics.mjs', server.address, 'large')
     server.stop()
 
