@@ -35,7 +35,7 @@ class Crowd {
     }
     const rows = this.view.rowsInView,
       within = { from: Math.round(from), to: Math.round(to) },
-      { merge, cells } = await this.view.trace.json("traffic", { ...within, ...rows });
+      { merge, cells } = await this.view.trace.json("traffic", { ...within, ...rows, ...this.view.messageRegion });
 
     this.data = this.matrixOf(merge, cells);
   }

@@ -13,11 +13,18 @@ class Messages {
     this.bars = canvas(150, "messages in view by size", (c, width) => this.drawSizes(c, width));
     this.table = new LongTable("pairs", "pairs of rows and their messages", this.columns(), { sorted: "bytes" });
     this.sizesTable = new LongTable("sizes", "messages by size", this.sizeColumns());
+    this.functions = make(
+      "select",
+      { "aria-label": "calls that sent or received", onchange: () => view.toggleOfFunction() },
+      make("option", { value: "all" }, "all"),
+      make("option", { value: "function" }, "of the selected function"),
+    );
     this.element.append(
       make(
         "p",
         { class: "tools" },
         rowsChooser(view),
+        make("label", null, "calls: ", this.functions),
         chooser(
           "show",
           [
@@ -104,8 +111,13 @@ class Messages {
   }
 
   async load() {
-    const { merge, groups, sizes, cells } = await this.view.trace.json("traffic", windowOf(this.view));
+    const { view } = this,
+      { merge, groups, sizes, cells } = await view.trace.json("traffic", {
+        ...windowOf(view),
+        ...view.messageRegion,
+      });
 
+    this.functions.value = view.isOfFunction ? "function" : "all";
     this.traffic = {
       merge,
       groups,
@@ -142,8 +154,16 @@ class Messages {
       plural(total("count"), "message") +
       ", " +
       bytes(total("bytes")) +
+      this.functionWords() +
       (merge > 1 ? "; each label is " + merge + " rows" : "") +
       (this.view.about.left_out.messages ? "; the index has no room for messages (--index-max)" : "");
+  }
+
+  functionWords() {
+    const name = selection.get("function");
+
+    if (!this.view.isOfFunction) return "";
+    return name === null ? "; select a function to see its own" : " of calls of " + name;
   }
 
   drawSizes(c, width) {

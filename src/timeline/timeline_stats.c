@@ -335,6 +335,8 @@ struct counting {
     const struct fv_timeline_window *window;
     struct fv_timeline_traffics *out;
     uint32_t rows;
+    fv_timeline_is_of *is_of;
+    void *context;
 };
 
 static void count_message(void *context, const struct fv_timeline_message *m)
@@ -343,17 +345,18 @@ static void count_message(void *context, const struct fv_timeline_message *m)
     struct fv_timeline_traffics *out = c->out;
 
     if (m->from >= c->rows || m->to >= c->rows ||
-        (!fv_timeline_wants(c->window, m->from) && !fv_timeline_wants(c->window, m->to)))
+        (!fv_timeline_wants(c->window, m->from) && !fv_timeline_wants(c->window, m->to)) ||
+        (c->is_of && !c->is_of(c->context, m)))
         return;
     carry(&out->sizes[m->bytes ? 64 - __builtin_clzll(m->bytes) : 0], m->bytes);
     carry(&out->cells[m->from / out->merge * out->groups + m->to / out->merge], m->bytes);
 }
 
-void fv_timeline_traffic(const struct fv_timeline_file *t, const struct fv_timeline_window *w,
-                         struct fv_timeline_traffics *out)
+void fv_timeline_traffic(const struct fv_timeline_file *t, const struct fv_timeline_window *w, fv_timeline_is_of *is_of,
+                         void *context, struct fv_timeline_traffics *out)
 {
     const uint32_t rows = (uint32_t)t->header->rows.count;
-    struct counting counting = { w, out, rows };
+    struct counting counting = { w, out, rows, is_of, context };
 
     *out = (struct fv_timeline_traffics){ .merge = rows ? (rows + FV_TIMELINE_GROUPS - 1) / FV_TIMELINE_GROUPS : 1 };
     out->groups = (rows + out->merge - 1) / out->merge;

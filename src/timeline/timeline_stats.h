@@ -85,8 +85,10 @@ struct fv_timeline_traffics {
     struct fv_timeline_traffic sizes[65]; /* [0]: no bytes; [k]: less than 2^k of them */
     struct fv_timeline_traffic cells[FV_TIMELINE_GROUPS * FV_TIMELINE_GROUPS]; /* from * groups + to */
 };
+/* is_of: which of them; NULL: all. */
+typedef bool fv_timeline_is_of(void *context, const struct fv_timeline_message *message);
 void fv_timeline_traffic(const struct fv_timeline_file *timeline, const struct fv_timeline_window *window,
-                         struct fv_timeline_traffics *out);
+                         fv_timeline_is_of *is_of, void *context, struct fv_timeline_traffics *out);
 
 /* Calls of regions, the first `most` in an order; the earliest and latest are of those that begin in the stretch. */
 enum fv_timeline_order { FV_TIMELINE_LONGEST, FV_TIMELINE_EARLIEST, FV_TIMELINE_LATEST };

@@ -129,9 +129,9 @@ bool *fv_viewer_regions(const struct shown *v, struct MHD_Connection *connection
 /* statistics.c, bookmarks.c */
 typedef enum MHD_Result fv_viewer_answer(void *viewer, struct MHD_Connection *connection,
                                          struct fv_web_request *request);
-fv_viewer_answer fv_viewer_sums, fv_viewer_shares, fv_viewer_tree, fv_viewer_waits, fv_viewer_traffic, fv_viewer_calls;
+fv_viewer_answer fv_viewer_sums, fv_viewer_shares, fv_viewer_tree, fv_viewer_waits, fv_viewer_calls;
 fv_viewer_answer fv_viewer_tiles, fv_viewer_rows;                            /* lines.c */
-fv_viewer_answer fv_viewer_messages;                                         /* messages.c */
+fv_viewer_answer fv_viewer_messages, fv_viewer_traffic;                      /* messages.c */
 fv_viewer_answer fv_viewer_collectives, fv_viewer_files, fv_viewer_profiles; /* operations.c */
 fv_viewer_answer fv_viewer_blocked, fv_viewer_chain, fv_viewer_call, fv_viewer_together, fv_viewer_critical,
     fv_viewer_labels, fv_viewer_series, fv_viewer_values; /* links.c */

@@ -88,6 +88,21 @@ static void take_ends(void *context, const struct fv_timeline_message *message)
     c->to_ns = message->received_ns > c->to_ns ? message->received_ns : c->to_ns;
 }
 
+/* Those whose messages may be on their way. */
+static struct calls calls_of(const struct fv_timeline_file *t, const struct fv_timeline_window *w, const bool *regions)
+{
+    struct calls c = { .timeline = t, .regions = regions, .from_ns = UINT64_MAX };
+
+    c.rows = fv_xcalloc(t->header->rows.count + 1, sizeof(*c.rows));
+    fv_timeline_messages(t, w->from, w->to, take_ends, &c);
+    return c;
+}
+
+static bool is_of_calls(void *calls, const struct fv_timeline_message *m)
+{
+    return is_of(calls, m->from, m->sent_ns) || is_of(calls, m->to, m->received_ns);
+}
+
 static void release_calls(struct calls *c)
 {
     for (uint64_t i = 0; i < c->timeline->header->rows.count; i++)
@@ -127,8 +142,7 @@ static void take_message(void *context, const struct fv_timeline_message *messag
 
     if (!fv_timeline_wants(l->window, message->from) && !fv_timeline_wants(l->window, message->to))
         return;
-    if (l->calls && !is_of(l->calls, message->from, message->sent_ns) &&
-        !is_of(l->calls, message->to, message->received_ns))
+    if (l->calls && !is_of_calls(l->calls, message))
         return;
     if (++l->all > l->most)
         return;
@@ -152,10 +166,8 @@ static void find(struct largest *found, const struct fv_timeline_file *t)
 
 static void find_of_calls(struct largest *found, const struct fv_timeline_file *t, const bool *regions)
 {
-    struct calls calls = { .timeline = t, .regions = regions, .from_ns = UINT64_MAX };
+    struct calls calls = calls_of(t, found->window, regions);
 
-    calls.rows = fv_xcalloc(t->header->rows.count + 1, sizeof(*calls.rows));
-    fv_timeline_messages(t, found->window->from, found->window->to, take_ends, &calls);
     found->calls = &calls;
     fv_timeline_messages(t, found->window->from, found->window->to, take_message, found);
     found->calls = NULL;
@@ -191,6 +203,38 @@ enum MHD_Result fv_viewer_messages(void *context, struct MHD_Connection *connect
     }
     fv_json_end(&a->json);
     free(found);
+    return end_answer(v, connection, a);
+}
+
+enum MHD_Result fv_viewer_traffic(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
+{
+    const struct shown *v = shown_of(context, connection);
+    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
+    struct fv_timeline_traffics *t = fv_xcalloc(1, sizeof(*t));
+    struct answer *a = begin_answer();
+
+    if (fv_web_query(connection, "region")) {
+        bool *regions = fv_viewer_regions(v, connection);
+        struct calls calls = calls_of(v->timeline, &w, regions);
+
+        fv_timeline_traffic(v->timeline, &w, is_of_calls, &calls, t);
+        release_calls(&calls);
+        free(regions);
+    } else
+        fv_timeline_traffic(v->timeline, &w, NULL, NULL, t);
+    fv_json_unsigned(&a->json, "merge", t->merge);
+    fv_json_unsigned(&a->json, "groups", t->groups);
+    fv_json_array(&a->json, "sizes");
+    for (uint64_t k = 0; k < sizeof(t->sizes) / sizeof(*t->sizes); k++)
+        if (t->sizes[k].count)
+            TELL_NUMBERS(&a->json, k, t->sizes[k].count, t->sizes[k].bytes);
+    fv_json_end(&a->json);
+    fv_json_array(&a->json, "cells");
+    for (uint64_t k = 0; k < (uint64_t)t->groups * t->groups; k++)
+        if (t->cells[k].count)
+            TELL_NUMBERS(&a->json, k / t->groups, k % t->groups, t->cells[k].count, t->cells[k].bytes);
+    fv_json_end(&a->json);
+    free(t);
     return end_answer(v, connection, a);
 }
 #endif

@@ -161,32 +161,6 @@ enum MHD_Result fv_viewer_waits(void *context, struct MHD_Connection *connection
     return end_answer(v, connection, a);
 }
 
-/* ---- messages ---- */
-
-enum MHD_Result fv_viewer_traffic(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
-{
-    const struct shown *v = shown_of(context, connection);
-    const struct fv_timeline_window w = fv_viewer_window(v, connection, r);
-    struct fv_timeline_traffics *t = fv_xcalloc(1, sizeof(*t));
-    struct answer *a = begin_answer();
-
-    fv_timeline_traffic(v->timeline, &w, t);
-    fv_json_unsigned(&a->json, "merge", t->merge);
-    fv_json_unsigned(&a->json, "groups", t->groups);
-    fv_json_array(&a->json, "sizes");
-    for (uint64_t k = 0; k < sizeof(t->sizes) / sizeof(*t->sizes); k++)
-        if (t->sizes[k].count)
-            TELL_NUMBERS(&a->json, k, t->sizes[k].count, t->sizes[k].bytes);
-    fv_json_end(&a->json);
-    fv_json_array(&a->json, "cells");
-    for (uint64_t k = 0; k < (uint64_t)t->groups * t->groups; k++)
-        if (t->cells[k].count)
-            TELL_NUMBERS(&a->json, k / t->groups, k % t->groups, t->cells[k].count, t->cells[k].bytes);
-    fv_json_end(&a->json);
-    free(t);
-    return end_answer(v, connection, a);
-}
-
 /* ---- calls ---- */
 
 bool *fv_viewer_regions(const struct shown *v, struct MHD_Connection *connection)

@@ -26,7 +26,7 @@
  *     GET /shares        region: the same of that region by row
  *     GET /tree          call paths: parents first, at most NODES, those with most time
  *     GET /waits         by region and the row that was late: at most WAITS, the longest
- *     GET /traffic       messages by size and pair
+ *     GET /traffic       messages by size and pair; region: as of /messages
  *     GET /collectives   by region: struct fv_timeline_kind
  *     GET /files         operations on files by file and interface, at most FILES, those with most time
  *     GET /profiles      of each row: regions and the time that was spent in each itself, then that of all others,

@@ -37,7 +37,7 @@ static void sum_up(const struct fv_timeline_file *t, const struct fv_timeline_wi
     fv_timeline_sums(t, window, sums);
     fv_timeline_tree_make(t, window, &tree);
     fv_timeline_waits_make(t, window, &waits);
-    fv_timeline_traffic(t, window, traffic);
+    fv_timeline_traffic(t, window, NULL, NULL, traffic);
     fv_timeline_find(t, window, &search);
     fv_timeline_tree_release(&tree);
     fv_timeline_waits_release(&waits);

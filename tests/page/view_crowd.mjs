@@ -191,6 +191,63 @@ async function cell(page) {
   );
 }
 
+/* Of the function that is selected, in the picture and in the panel: as the server has its messages; all again. */
+async function ofFunction(page, theme) {
+  const select = "select[aria-label='calls that sent or received']",
+    found = () =>
+      page.evaluate(async () => {
+        const { view } = document.getElementById("picture"),
+          { crowd, bench } = view,
+          { traffic, note } = bench.panels.get("messages"),
+          region = selection.region === null ? {} : { region: selection.region },
+          own = await view.trace.json("traffic", { ...windowOf(view), ...region }),
+          all = await view.trace.json("traffic", windowOf(view)),
+          sum = (cells, key) => cells.reduce((n, cell) => n + cell[key], 0),
+          sums = cells => [sum(cells, "count"), sum(cells, "bytes")];
+
+        return {
+          picture: crowd.isShown && sums(crowd.data.cells),
+          panel: sums(traffic.cells),
+          own: [sum(own.cells, 2), sum(own.cells, 3)],
+          all: [sum(all.cells, 2), sum(all.cells, 3)],
+          note: note.textContent,
+          hash: address.get("messagesof"),
+        };
+      }),
+    choose = async value => {
+      await page.selectOption(select, value);
+      await settled(page, SOON + 200);
+    };
+
+  await page.click("#tab-messages");
+  await choose("function");
+  const unselected = await found();
+  await page.evaluate(() => {
+    const { regions } = document.getElementById("picture").view.about,
+      own = regions.filter(({ name, ns }) => ns && !name.startsWith("MPI_"));
+
+    selection.choose(own.sort((a, b) => a.ns - b.ns)[0].number);
+  });
+  await settled(page, SOON + 200);
+  const chosen = await found();
+  await page.screenshot({ path: path.join(folder, `view-crowd-function-${theme}.png`) });
+  await press(page, "M");
+  await settled(page, SOON + 200);
+  const back = await found(),
+    value = await page.inputValue(select);
+  await press(page, "Escape");
+  await page.click("#tab-functions");
+
+  return (
+    same("picture", [chosen.picture, back.picture], [chosen.own, chosen.all]) ||
+    same("panel", [chosen.panel, back.panel, unselected.panel], [chosen.own, chosen.all, chosen.all]) ||
+    (chosen.own[0] && chosen.own[0] < chosen.all[0] ? null : JSON.stringify(chosen)) ||
+    (/of calls of app/.test(chosen.note) ? null : chosen.note) ||
+    (/select a function/.test(unselected.note) ? null : unselected.note) ||
+    same("address", [chosen.hash, back.hash, value], ["function", null, "all"])
+  );
+}
+
 /* Few messages are lines; without messages there is neither. */
 async function few(page) {
   await page.evaluate(() => {
@@ -229,10 +286,14 @@ for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "
     await look("many messages are a matrix", many(page));
     await look("its labels can be read", readable(page));
     await look("its cells", cell(page));
+    await look("messages of a function", ofFunction(page, name));
     await look("few messages are lines", few(page));
     await look("a picture of it", saved(page));
     await look("messages and waits of the rows that are shown", ofShownRows(page));
     await look("names of rows can be read", names(page));
+  } else {
+    await press(page, "m");
+    await look(name + ": messages of a function", ofFunction(page, name));
   }
   await look(name + ": nothing goes wrong", Promise.resolve(faults.join("; ")));
   await close();

@@ -4,6 +4,7 @@
 archive as otf2-print tells them, summed up here. Bookmarks: who may leave some, and what becomes of them."""
 import os
 import random
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -188,6 +189,61 @@ def messages(tap, name, server, anchor, span, rows):
             equal('sizes', {s[0]: tuple(s[1:]) for s in traffic['sizes']}, sizes)
 
 
+def matched(anchor):
+    """(sent, received, sender, receiver, bytes) of each message: sends and receives of a pair, communicator and tag
+    belong together in the order in which they were begun."""
+    clock = harness.run(['otf2-print', '-G', anchor]).ended(0).out
+    ticks, offset = map(int, re.search(r'Ticks per Seconds: (\d+), Global Offset: (\d+)', clock).groups())
+    sends, receives, posted, entered = {}, {}, {}, {}
+    for number, event in enumerate(otf2_print.events(anchor)):
+        kind, here, ns = event.kind, event.location, (event.time - offset) * 10**9 // ticks
+        if kind == 'ENTER':
+            entered[here] = number
+        elif kind == 'MPI_IRECV_REQUEST':
+            posted[here, event.request] = number
+        elif kind in ('MPI_SEND', 'MPI_ISEND'):
+            key = (here, int(event.receiver), event['communicator id'], event.tag)
+            sends.setdefault(key, []).append((number, ns, int(event.length)))
+        elif kind in ('MPI_RECV', 'MPI_IRECV'):
+            key = (int(event.sender), here, event['communicator id'], event.tag)
+            begun = entered[here] if kind == 'MPI_RECV' else posted[here, event.request]
+            receives.setdefault(key, []).append((begun, ns))
+    equal('channels', sorted(sends), sorted(receives))
+    for key, all in sends.items():
+        equal(str(key), len(all), len(receives[key]))
+        for (_, sent, size), (_, received) in zip(sorted(all), sorted(receives[key])):
+            yield sent, received, key[0], key[1], size
+
+
+def of_calls(tap, name, server, anchor, names, exact, span):
+    with tap.test(name + ': messages by pair and size of calls of some functions'):
+        all, some = list(matched(anchor)), 0
+
+        def is_of(row, ns, wanted):
+            return any(begin <= ns <= end for begin, end, region, *_ in exact[row] if region in wanted)
+
+        choose = random.Random(46)
+        each = [[region] for region in range(len(names))] + [choose.sample(range(len(names)), 2) for _ in names]
+        asked_for = [((0, span, 0, len(exact)), regions) for regions in each]
+        asked_for += [(window, choose.choice(each)) for window in stretches(span, len(exact))]
+        for (begin, end, first, rows), regions in asked_for:
+            wanted, pairs, sizes = {names[region] for region in regions}, {}, {}
+            for sent, received, sender, receiver, size in all:
+                is_there = sent < end and received >= begin
+                is_in = first <= sender < first + rows or first <= receiver < first + rows
+                if not (is_there and is_in and (is_of(sender, sent, wanted) or is_of(receiver, received, wanted))):
+                    continue
+                for table, key in ((pairs, (sender, receiver)), (sizes, size.bit_length())):
+                    n, bytes = table.get(key, (0, 0))
+                    table[key] = (n + 1, bytes + size)
+            found = server.json('traffic', region=','.join(map(str, regions)), **asked(begin, end, first, rows))
+            equal('{} {}'.format(wanted, begin), {(c[0], c[1]): tuple(c[2:]) for c in found['cells']}, pairs)
+            equal('sizes', {s[0]: tuple(s[1:]) for s in found['sizes']}, sizes)
+            some += 0 < sum(n for n, _ in pairs.values()) < len(all)
+        check(some, 'none of a part of them')
+        equal('none', server.json('traffic', region='x')['cells'], [])
+
+
 # ---- collective operations ----
 
 KIND = 'region operations calls ns wait sent received alone partial spread longest begin end row'.split()
@@ -330,9 +386,9 @@ def files(tap, name, anchor, trace=None):
     server.stop()
 
 
-def unified(mpi, program, arguments, options):
+def unified(mpi, program, arguments, options, ranks=2):
     """A run, and its archive."""
-    run = mpi.profile(mpi.build(program), 2, arguments, ['--trace', '--sample=off', '-q', *options]).ended(0)
+    run = mpi.profile(mpi.build(program), ranks, arguments, ['--trace', '--sample=off', '-q', *options]).ended(0)
     harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
     return run.directory, os.path.join(run.directory, 'traces.otf2')
 
@@ -350,6 +406,12 @@ def recorded(tap, mpi):
     names = [row[0] for row in about['regions']]
     title = '{}, non-blocking'.format(mpi)
     collectives(tap, title, server, anchor, names, 2, about['span_ns'], has_waits=False)
+    server.stop()
+    directory, anchor = unified(mpi, 'waitpaths.c', ['paths'], [], ranks=4)
+    server = Server(directory)
+    about = server.json('about')
+    names = [row[0] for row in about['regions']]
+    of_calls(tap, '{}, wait paths'.format(mpi), server, anchor, names, events_of(anchor), about['span_ns'])
     server.stop()
 
 
@@ -383,6 +445,7 @@ def archive(tap, name, anchor):
         waiting(tap, name, server, about, span)
     if about['messages']:
         messages(tap, name, server, anchor, span, len(about['rows']))
+        of_calls(tap, name, server, anchor, names, exact, span)
     if name == 'scorep-late':
         seen_in_browser(tap, name, 'view_statistics.mjs', server.address, name)
     equal('stopped', server.stop().rc, 0)
