@@ -11,19 +11,37 @@ static bool is_seen(const struct fv_timeline_window *w, uint32_t row, uint64_t b
 
 /* ---- collective operations ---- */
 
+void fv_timeline_operation_add(struct fv_timeline_operation *o, const struct fv_timeline_member *m)
+{
+    const uint64_t end_ns = m->begin_ns + m->ns;
+
+    if (m->flags & FV_TIMELINE_MEMBER_BEGINS)
+        *o = (struct fv_timeline_operation){
+            .begin_ns = m->begin_ns, .region = m->region, .comm = m->comm, .instance = m->instance, .flags = m->flags
+        };
+    if (!o->calls++ || m->begin_ns > o->last_ns) {
+        o->last_ns = m->begin_ns;
+        o->last_row = m->row;
+    }
+    o->begin_ns = m->begin_ns < o->begin_ns ? m->begin_ns : o->begin_ns;
+    o->end_ns = end_ns > o->end_ns ? end_ns : o->end_ns;
+    o->wait_ns += m->wait_ns;
+    o->sent += m->sent;
+    o->received += m->received;
+}
+
 struct collecting {
     const struct fv_timeline_window *window;
     struct fv_timeline_kind *kinds;
-    struct fv_timeline_kind now; /* of the operation at hand: its calls; when it began */
-    uint64_t last_ns;            /* begin of the last member */
-    uint32_t region, flags;
-    bool has_one;
+    struct fv_timeline_operation operation;
+    struct fv_timeline_kind now; /* of its calls that the window has */
 };
 
 static void end_operation(struct collecting *c)
 {
-    struct fv_timeline_kind *k = &c->kinds[c->region], *now = &c->now;
-    const uint64_t spread = c->last_ns - now->longest_begin_ns;
+    const struct fv_timeline_operation *o = &c->operation;
+    struct fv_timeline_kind *k = &c->kinds[o->region], *now = &c->now;
+    const uint64_t spread = o->last_ns - o->begin_ns;
 
     if (!now->calls)
         return;
@@ -32,12 +50,12 @@ static void end_operation(struct collecting *c)
     k->wait_ns += now->wait_ns;
     k->sent += now->sent;
     k->received += now->received;
-    if (c->flags & FV_TIMELINE_MEMBER_ALONE) {
+    if (o->flags & FV_TIMELINE_MEMBER_ALONE) {
         k->alone += now->calls;
         return;
     }
     k->operations++;
-    if (c->flags & FV_TIMELINE_MEMBER_PARTIAL) {
+    if (o->flags & FV_TIMELINE_MEMBER_PARTIAL) {
         k->partial++;
         return;
     }
@@ -45,31 +63,21 @@ static void end_operation(struct collecting *c)
     if (spread <= k->longest_ns && k->operations - k->partial > 1)
         return;
     k->longest_ns = spread;
-    k->longest_begin_ns = now->longest_begin_ns;
-    k->longest_end_ns = now->longest_end_ns;
-    k->longest_row = now->longest_row;
+    k->longest_begin_ns = o->begin_ns;
+    k->longest_end_ns = o->end_ns;
+    k->longest_row = o->last_row;
 }
 
 static void take_member(void *context, const struct fv_timeline_member *m)
 {
     struct collecting *c = context;
     struct fv_timeline_kind *now = &c->now;
-    const bool begins = !c->has_one || m->flags & FV_TIMELINE_MEMBER_BEGINS;
-    const uint64_t end = m->begin_ns + m->ns;
 
-    if (begins) {
+    if (m->flags & FV_TIMELINE_MEMBER_BEGINS) {
         end_operation(c);
-        *now = (struct fv_timeline_kind){ .longest_begin_ns = m->begin_ns };
-        c->region = m->region;
-        c->flags = m->flags;
-        c->has_one = true;
+        *now = (struct fv_timeline_kind){ 0 };
     }
-    if (begins || m->begin_ns > c->last_ns) {
-        c->last_ns = m->begin_ns;
-        now->longest_row = m->row;
-    }
-    now->longest_begin_ns = m->begin_ns < now->longest_begin_ns ? m->begin_ns : now->longest_begin_ns;
-    now->longest_end_ns = end > now->longest_end_ns ? end : now->longest_end_ns;
+    fv_timeline_operation_add(&c->operation, m);
     if (!is_seen(c->window, m->row, m->begin_ns, m->ns))
         return;
     now->calls++;

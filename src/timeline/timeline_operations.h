@@ -7,6 +7,16 @@
 
 #include "timeline/timeline_stats.h"
 
+/* A collective operation, of those of its members' calls that are there. */
+struct fv_timeline_operation {
+    uint64_t begin_ns, last_ns, end_ns; /* the first member begins, the last one begins, all have left it */
+    uint64_t wait_ns, sent, received;
+    uint32_t calls, last_row;
+    uint32_t region, comm, instance, flags; /* of struct fv_timeline_member */
+};
+/* One that BEGINS makes it another operation. */
+void fv_timeline_operation_add(struct fv_timeline_operation *operation, const struct fv_timeline_member *member);
+
 /* Collective operations that began in calls of one region. */
 struct fv_timeline_kind {
     uint64_t calls, ns, wait_ns, sent, received;

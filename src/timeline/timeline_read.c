@@ -372,18 +372,29 @@ static uint32_t moved(uint32_t row, struct fv_timeline_column *column)
     return row + (uint32_t)fv_unzigzag(fv_timeline_next(column));
 }
 
-static void take_members(const struct fv_timeline_file *t, const struct fv_timeline_span_block *b,
-                         fv_timeline_take_member *take, void *context, struct fv_timeline_unpacked *u)
+/* The first of them is another operation than what was taken before, unless that `goes_on`. */
+static void take_members(const struct fv_timeline_file *t, uint64_t block, bool goes_on, fv_timeline_take_member *take,
+                         void *context, struct fv_timeline_unpacked *u)
 {
+    const struct fv_timeline_span_block *b = &t->members[block];
     struct fv_timeline_column *c = u->columns;
     uint64_t first = b->begin_ns;
-    uint32_t row = 0;
+    uint32_t row = 0, comm = 0, number = 0;
 
+    if (!fv_timeline_unpack(u, t->map, &b->block, FV_TIMELINE_MEMBER_COLUMNS, FV_TIMELINE_MEMBER_COLUMNS, true))
+        return;
     for (uint32_t k = 0; k < b->block.count && fv_timeline_has_more(&c[1]); k++) {
         const uint64_t region = fv_timeline_next(&c[4]);
         struct fv_timeline_member m = { .flags = region & 15, .region = (uint32_t)(region >> 4) };
 
-        first += !k || m.flags & FV_TIMELINE_MEMBER_BEGINS ? fv_timeline_next(&c[0]) : 0;
+        if (!k || m.flags & FV_TIMELINE_MEMBER_BEGINS) {
+            first += fv_timeline_next(&c[0]);
+            comm = (uint32_t)fv_timeline_next(&c[9]);
+            number = moved(number, &c[10]);
+        }
+        m.flags |= k || goes_on ? 0 : FV_TIMELINE_MEMBER_BEGINS;
+        m.comm = comm;
+        m.instance = number - 1;
         m.begin_ns = first + fv_timeline_next(&c[1]);
         m.ns = fv_timeline_next(&c[2]);
         m.row = row = moved(row, &c[3]);
@@ -398,26 +409,42 @@ static void take_members(const struct fv_timeline_file *t, const struct fv_timel
     }
 }
 
+/* Of an operation that has a part of the stretch no block is left out; of another one some may be. */
 void fv_timeline_members_of(const struct fv_timeline_file *t, uint64_t from, uint64_t to, fv_timeline_take_member *take,
                             void *context)
 {
     struct fv_timeline_unpacked u = { 0 };
+    bool goes_on = false;
 
-    for (uint64_t i = 0; i < t->header->member_blocks.count; i++)
-        if (is_in(&t->members[i], from, to) &&
-            fv_timeline_unpack(&u, t->map, &t->members[i].block, FV_TIMELINE_MEMBER_COLUMNS, FV_TIMELINE_MEMBER_COLUMNS,
-                               true))
-            take_members(t, &t->members[i], take, context, &u);
+    for (uint64_t i = 0; i < t->header->member_blocks.count; i++) {
+        const bool is_wanted = is_in(&t->members[i], from, to);
+
+        if (is_wanted)
+            take_members(t, i, goes_on, take, context, &u);
+        goes_on = is_wanted;
+    }
     fv_timeline_unpacked_release(&u);
 }
 
-static void take_io(const struct fv_timeline_file *t, const struct fv_timeline_span_block *b, fv_timeline_take_io *take,
-                    void *context, struct fv_timeline_unpacked *u)
+void fv_timeline_block_members(const struct fv_timeline_file *t, uint64_t block, fv_timeline_take_member *take,
+                               void *context)
 {
+    struct fv_timeline_unpacked u = { 0 };
+
+    take_members(t, block, true, take, context, &u);
+    fv_timeline_unpacked_release(&u);
+}
+
+static void take_io(const struct fv_timeline_file *t, uint64_t block, fv_timeline_take_io *take, void *context,
+                    struct fv_timeline_unpacked *u)
+{
+    const struct fv_timeline_span_block *b = &t->io[block];
     struct fv_timeline_column *c = u->columns;
     uint64_t begin = b->begin_ns;
     uint32_t row = 0;
 
+    if (!fv_timeline_unpack(u, t->map, &b->block, FV_TIMELINE_IO_COLUMNS, FV_TIMELINE_IO_COLUMNS, true))
+        return;
     for (uint32_t k = 0; k < b->block.count && fv_timeline_has_more(&c[0]); k++) {
         struct fv_timeline_io_operation o = { .begin_ns = begin += fv_timeline_next(&c[0]),
                                               .ns = fv_timeline_next(&c[1]) };
@@ -439,9 +466,16 @@ void fv_timeline_io_of(const struct fv_timeline_file *t, uint64_t from, uint64_t
     struct fv_timeline_unpacked u = { 0 };
 
     for (uint64_t i = 0; i < t->header->io_blocks.count; i++)
-        if (is_in(&t->io[i], from, to) &&
-            fv_timeline_unpack(&u, t->map, &t->io[i].block, FV_TIMELINE_IO_COLUMNS, FV_TIMELINE_IO_COLUMNS, true))
-            take_io(t, &t->io[i], take, context, &u);
+        if (is_in(&t->io[i], from, to))
+            take_io(t, i, take, context, &u);
+    fv_timeline_unpacked_release(&u);
+}
+
+void fv_timeline_block_io(const struct fv_timeline_file *t, uint64_t block, fv_timeline_take_io *take, void *context)
+{
+    struct fv_timeline_unpacked u = { 0 };
+
+    take_io(t, block, take, context, &u);
     fv_timeline_unpacked_release(&u);
 }
 

@@ -102,13 +102,17 @@ void fv_timeline_block_messages(const struct fv_timeline_file *timeline, uint64_
 struct fv_timeline_member {
     uint64_t begin_ns, ns, wait_ns, wait_begin_ns, sent, received;
     uint32_t row, region;
-    uint32_t flags; /* enum fv_timeline_member_flags */
+    uint32_t flags;          /* enum fv_timeline_member_flags */
+    uint32_t comm, instance; /* as struct fv_timeline_seen has them; instance: FV_TIMELINE_NONE: it is not known */
 };
 /* Those of all operations that have a part of [from, to), with some that have none: of an operation all, behind each
- * other. */
+ * other, and the first of them BEGINS. */
 typedef void fv_timeline_take_member(void *context, const struct fv_timeline_member *member);
 void fv_timeline_members_of(const struct fv_timeline_file *timeline, uint64_t from, uint64_t to,
                             fv_timeline_take_member *take, void *context);
+/* Of one of header->member_blocks, which may begin within an operation. */
+void fv_timeline_block_members(const struct fv_timeline_file *timeline, uint64_t block, fv_timeline_take_member *take,
+                               void *context);
 
 /* Operations on files that have a part of [from, to), with some that have none, by begin. */
 struct fv_timeline_io_operation {
@@ -119,6 +123,9 @@ struct fv_timeline_io_operation {
 typedef void fv_timeline_take_io(void *context, const struct fv_timeline_io_operation *operation);
 void fv_timeline_io_of(const struct fv_timeline_file *timeline, uint64_t from, uint64_t to, fv_timeline_take_io *take,
                        void *context);
+/* Of one of header->io_blocks. */
+void fv_timeline_block_io(const struct fv_timeline_file *timeline, uint64_t block, fv_timeline_take_io *take,
+                          void *context);
 
 /* Slices of a row that have a part of [from, to), in the order of their begins, outer ones first. `g` begins as zeros,
  * is used for one row after the other, and its items are the caller's. */

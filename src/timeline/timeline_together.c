@@ -168,7 +168,7 @@ static struct fv_timeline_span_block put_calls(struct fv_timeline_writer *w, con
     struct fv_bytes *columns = w->packer.columns;
     struct fv_timeline_span_block out = { .begin_ns = p->operations[p->of[p->order[from]]].first_ns };
     uint64_t before = out.begin_ns;
-    uint32_t row = 0;
+    uint32_t row = 0, number = 0;
 
     for (size_t i = from; i < from + count; i++) {
         const struct fv_timeline_member_call *m = &p->members[p->order[i]];
@@ -177,7 +177,10 @@ static struct fv_timeline_span_block put_calls(struct fv_timeline_writer *w, con
 
         if (i == from || begins) {
             fv_bytes_number(&columns[0], o->first_ns - before);
+            fv_bytes_number(&columns[9], m->comm);
+            fv_bytes_number(&columns[10], fv_zigzag((int64_t)(m->instance + 1) - (int64_t)number));
             before = o->first_ns;
+            number = m->instance + 1;
         }
         add_call(columns, m, o->first_ns, row,
                  (begins ? FV_TIMELINE_MEMBER_BEGINS : 0) | (o->key[2] ? FV_TIMELINE_MEMBER_ALONE : 0) |
