@@ -2553,6 +2553,8 @@ class TraceCallsRow(KnownRow):
     late_thread: Optional[int]
     comm: Optional[int]
     instance: Optional[int]
+    root_rank: Optional[int]
+    file: Optional[str]
     path: Optional[str]
 
 class Tables:

@@ -30,6 +30,9 @@ const struct fv_question fv_questions[] = {
       "SELECT run, \"from\", \"to\", messages, bytes FROM matrix ORDER BY bytes DESC" },
     { "slowest_files", "Which files take most time (--io)?",
       "SELECT run, io_file, kind, time_s, reads_bytes, writes_bytes, rank_count FROM io_files ORDER BY time_s DESC" },
+    { "latest_arrivals", "Which collective operations had the latest comer, and who was it (--trace)?",
+      "SELECT run, begin_s, function, comm_name, last_rank, spread_s, wait_s FROM trace_collectives "
+      "WHERE complete ORDER BY spread_s DESC" },
     { "what_was_lost", "What of the recording is missing?", "SELECT run, kind, file, text FROM problems" },
 };
 const size_t fv_question_count = sizeof(fv_questions) / sizeof(*fv_questions);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See timeline_relations.h: the columns. */
 #include "timeline/timeline_scan.h"
+#include "merge/defs.h"
 #include "tool/vec.h"
 
 #include <stdio.h>
@@ -91,6 +92,100 @@ static void get_number(void *subject, const void *row, const struct fv_column_de
     v->whole = c->argument ? s->instance : s->comm;
 }
 
+/* Of a communicator's number, uint32_t at the offset `argument`. */
+static void get_comm_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_timeline_comm_name(subject, *(const uint32_t *)(const void *)((const char *)row + c->argument));
+    v->null = !*v->text;
+}
+
+/* Of a file's number, the same; "" is null. */
+static void get_file(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_timeline_file_name(subject, *(const uint32_t *)(const void *)((const char *)row + c->argument));
+    v->null = !*v->text;
+}
+
+/* ---- collective operations ---- */
+
+/* Do its members depend on each other, and are they all there? */
+static bool is_whole(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return !(((const struct fv_timeline_operation *)row)->flags &
+             (FV_TIMELINE_MEMBER_ALONE | FV_TIMELINE_MEMBER_PARTIAL));
+}
+
+static bool is_together(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return !(((const struct fv_timeline_operation *)row)->flags & FV_TIMELINE_MEMBER_ALONE);
+}
+
+/* `argument`: 0 length, 1 spread. */
+static void get_operation_time(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_timeline_operation *o = row;
+
+    v->real = (double)((c->argument ? o->last_ns : o->end_ns) - o->begin_ns) / 1e9;
+}
+
+static void get_operation_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_timeline_file *t = subject;
+
+    v->text = fv_timeline_text(t, t->regions[((const struct fv_timeline_operation *)row)->region].name);
+}
+
+static void get_members(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_timeline_file *t = subject;
+    const uint32_t comm = ((const struct fv_timeline_operation *)row)->comm;
+
+    v->null = comm >= t->header->comms.count;
+    if (!v->null)
+        v->whole = t->comms[comm];
+}
+
+static void get_complete(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->truth = is_whole(subject, row, c);
+}
+
+/* ---- operations on files ---- */
+
+static const char *const io_kind_words[] = { [FV_TIMELINE_IO_READ] = "read",
+                                             [FV_TIMELINE_IO_WRITE] = "write",
+                                             [FV_TIMELINE_IO_OPEN] = "open",
+                                             [FV_TIMELINE_IO_OTHER] = "other",
+                                             [FV_TIMELINE_IO_KINDS] = NULL };
+static const char *const io_interface_words[] = {
+    [FV_DEF_IO_MPI] = "MPI", [FV_DEF_IO_POSIX] = "POSIX", [FV_DEF_IO_STDIO] = "stdio", [FV_DEF_IO_KINDS] = NULL
+};
+
+/* What is no kind, or no interface, is null. */
+static void get_io_word(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_timeline_io_operation *o = row;
+
+    v->text = c->words == io_kind_words        ? io_kind_words[o->kind]
+              : o->interface < FV_DEF_IO_KINDS ? io_interface_words[o->interface]
+                                               : NULL;
+}
+
+static void get_io_end(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_timeline_io_operation *o = row;
+
+    v->real = (double)(o->begin_ns + o->ns) / 1e9;
+}
+
+static void get_io_host(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_timeline_file *t = subject;
+
+    v->text = fv_timeline_text(t, t->files[((const struct fv_timeline_io_operation *)row)->file].host);
+    v->null = !*v->text;
+}
+
 /* ---- columns ---- */
 
 #define TIME(k, t, d, n)                                              \
@@ -114,6 +209,17 @@ static void get_number(void *subject, const void *row, const struct fv_column_de
 #define TEXT(k, t, d, S, m)                                                                             \
     {                                                                                                   \
         k, t, "", d, FV_GET(FV_TYPE_TEXT, get_string), .flags = FV_NULLABLE, .argument = offsetof(S, m) \
+    }
+
+#define COMM_NAME(S)                                                                                 \
+    {                                                                                                \
+        "comm_name", "communicator", "", "The communicator's name. Null: it has none.",              \
+            FV_GET(FV_TYPE_TEXT, get_comm_name), .flags = FV_NULLABLE, .argument = offsetof(S, comm) \
+    }
+#define FILE_NAME(d, S, m)                                                                     \
+    {                                                                                          \
+        "file", "file", "", d, FV_GET(FV_TYPE_TEXT, get_file), .flags = FV_NULLABLE | FV_FILE, \
+                                                               .argument = offsetof(S, m)      \
     }
 
 static const char of_run[] = "From the run's begin.";
@@ -147,6 +253,9 @@ static const struct fv_column_def call_columns[] = {
       FV_GET(FV_TYPE_WHOLE, get_number), .flags = FV_NULLABLE },
     { "instance", "instance", "id", "A number that the calls of all members have. Null: it is no collective operation.",
       FV_GET(FV_TYPE_WHOLE, get_number), .flags = FV_NULLABLE, .argument = 1 },
+    { "root_rank", "root rank", "", "The root of a collective operation. Null: it has none, or the call is of none.",
+      FV_FIELD(struct fv_timeline_event, seen.root), .flags = FV_UNLESS_NONE | FV_IS_RANK },
+    FILE_NAME("The file that it is for. Null: none, or it is not known.", struct fv_timeline_event, seen.file),
     PATH_COLUMN,
 };
 static const struct fv_column_def wait_columns[] = {
@@ -179,6 +288,56 @@ static const struct fv_column_def message_columns[] = {
     { "bytes", "bytes", "bytes", "Its size.", FV_FIELD(struct fv_timeline_message, bytes) },
     { "tag", "tag", "id", "Its tag.", FV_FIELD(struct fv_timeline_message, tag) },
     { "comm", "comm", "id", "A number of its communicator.", FV_FIELD(struct fv_timeline_message, comm) },
+    COMM_NAME(struct fv_timeline_message),
+};
+static const struct fv_column_def collective_columns[] = {
+    SECONDS("begin_s", "begin", "Begin of the first member's call, from the run's begin.", struct fv_timeline_operation,
+            begin_ns),
+    SECONDS("end_s", "end", "End of the last member's call; of a non-blocking one, when it is complete.",
+            struct fv_timeline_operation, end_ns),
+    { "duration_s", "time", "s", "From begin_s to end_s.", FV_GET(FV_TYPE_REAL, get_operation_time) },
+    { "function", "function", "", "What was called.", FV_GET(FV_TYPE_TEXT, get_operation_function), .flags = FV_NAME },
+    { "comm", "comm", "id", "A number of its communicator. Null: it is not known.",
+      FV_FIELD(struct fv_timeline_operation, comm), .flags = FV_UNLESS_NONE },
+    COMM_NAME(struct fv_timeline_operation),
+    { "instance", "instance", "id",
+      "A number that the calls of all members have in trace_calls, with comm. Null: which calls belong together is not "
+      "known, or its members do not all depend on each other. Then each call is a row.",
+      FV_FIELD(struct fv_timeline_operation, instance), .flags = FV_UNLESS_NONE },
+    { "members", "members", "", "Members of the communicator that have a trace. Null: they are not known.",
+      FV_GET(FV_TYPE_WHOLE, get_members), .flags = FV_NULLABLE },
+    { "calls", "calls", "", "Calls of members that are in the trace: all else is of these.",
+      FV_FIELD(struct fv_timeline_operation, calls) },
+    { "complete", "complete", "", "1: these are the calls of all members. Null: instance is.",
+      FV_GET(FV_TYPE_TRUTH, get_complete), .known = is_together, .flags = FV_NULLABLE },
+    { "spread_s", "spread", "s", "From the first member's begin to the last one's. Null: it is not complete.",
+      FV_GET(FV_TYPE_REAL, get_operation_time), .known = is_whole, .flags = FV_NULLABLE, .argument = 1 },
+    { "last_rank", "last rank", "", "The rank that began last. Null: it is not complete.",
+      FV_GET(FV_TYPE_NUMBER, get_location), .known = is_whole, .flags = FV_NULLABLE | FV_IS_RANK,
+      .argument = 2 * (intptr_t)offsetof(struct fv_timeline_operation, last_row) },
+    SECONDS("wait_s", "waiting", "Time that all calls spent waiting, by the analysis of the trace.",
+            struct fv_timeline_operation, wait_ns),
+    { "bytes_sent", "sent", "bytes", "Bytes that members sent, together.",
+      FV_FIELD(struct fv_timeline_operation, sent) },
+    { "bytes_received", "received", "bytes", "Bytes that members received, together.",
+      FV_FIELD(struct fv_timeline_operation, received) },
+};
+static const struct fv_column_def io_columns[] = {
+    RANK("rank", "rank", "The rank in MPI_COMM_WORLD.", struct fv_timeline_io_operation, row, 0),
+    THREAD("thread", "thread", "The thread of the rank, 0 is the first.", struct fv_timeline_io_operation, row, 0),
+    SECONDS("begin_s", "begin", of_run, struct fv_timeline_io_operation, begin_ns),
+    { "end_s", "end", "s", "From the run's begin; of an asynchronous one, when it is complete.",
+      FV_GET(FV_TYPE_REAL, get_io_end) },
+    SECONDS("duration_s", "time", "Its length.", struct fv_timeline_io_operation, ns),
+    { "kind", "kind", "", "What it does. Other: closes, moves or synchronises.", FV_GET(FV_TYPE_TEXT, get_io_word),
+      .words = io_kind_words },
+    { "interface", "interface", "", "By what it is called. Null: it is not known.", FV_GET(FV_TYPE_TEXT, get_io_word),
+      .flags = FV_NULLABLE, .words = io_interface_words },
+    { "bytes", "bytes", "bytes", "Bytes that it moved. Null: none, or it is not known how many.",
+      FV_FIELD(struct fv_timeline_io_operation, bytes), .flags = FV_UNLESS_NONE },
+    FILE_NAME("The file.", struct fv_timeline_io_operation, file),
+    { "host", "host", "", "The host that opened it. Null: ranks opened it together, or it is not known.",
+      FV_GET(FV_TYPE_TEXT, get_io_host), .flags = FV_NULLABLE },
 };
 static const struct fv_column_def label_columns[] = {
     SECONDS("time_s", "time", of_run, struct fv_timeline_label, ns),
@@ -217,6 +376,10 @@ RELATION(sample, "trace_samples", "trace_samples", "Samples",
          "What samples of a trace (--trace --sample) found a thread in, outside of recorded calls, and in sections. In "
          "no order.");
 RELATION(message, "trace_messages", "trace_messages", "Messages", "Messages of a trace, by the time sent.");
+RELATION(collective, "trace_collectives", "trace_collectives", "Collective operations",
+         "Collective operations of a trace, each with the calls of all members, by begin.");
+RELATION(io, "trace_io", "trace_io", "Operations on files",
+         "Operations of a trace on files, by begin. Those of the C library need --io.");
 RELATION(label, "trace_labels", "trace_labels", "Labels", "Moments of a trace that were marked, by time.");
 RELATION(critical, "trace_critical_path", "trace_critical_path", "Critical path",
          "Where the critical path of a trace is, by time.");
@@ -224,8 +387,9 @@ RELATION(value, "trace_values", "trace_values", "Values",
          "Values of sensors, counters and metrics of a trace, each by time.");
 
 const struct fv_relation *const fv_timeline_relations[] = {
-    &fv_timeline_call_relation,   &fv_timeline_wait_relation,
-    &fv_timeline_sample_relation, &fv_timeline_message_relation,
-    &fv_timeline_label_relation,  &fv_timeline_critical_relation,
-    &fv_timeline_value_relation,  NULL
+    &fv_timeline_call_relation,       &fv_timeline_wait_relation,
+    &fv_timeline_sample_relation,     &fv_timeline_message_relation,
+    &fv_timeline_collective_relation, &fv_timeline_io_relation,
+    &fv_timeline_label_relation,      &fv_timeline_critical_relation,
+    &fv_timeline_value_relation,      NULL
 };

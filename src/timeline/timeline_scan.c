@@ -18,9 +18,15 @@ struct fv_timeline_scan {
     uint64_t first_end; /* ns: what ends before is not wanted */
     uint64_t least_ns;
     uint64_t at, end; /* of an array; of slices the next chunk of `row`, of values the next point of `series`, of
-                       * messages the next block */
+                       * messages and spans the next block */
     struct fv_timeline_message *messages; /* of a block */
     size_t message_count, message_room;
+    struct fv_timeline_member *members; /* the same */
+    size_t member_count, member_room;
+    struct fv_timeline_operation operation, whole; /* operation: it is put together; whole: the row */
+    bool is_torn;                                  /* the block before that of `members` was not read */
+    struct fv_timeline_io_operation *io;           /* of a block */
+    size_t io_count, io_room;
     uint32_t row, series;
     struct fv_timeline_gathering slices; /* of a chunk */
     size_t next;
@@ -33,21 +39,28 @@ static bool is_of_slices(const struct fv_relation *r)
     return r == &fv_timeline_call_relation || r == &fv_timeline_wait_relation || r == &fv_timeline_sample_relation;
 }
 
+/* Blocks that say when the first begins and when the last ends. */
+static bool is_of_spans(const struct fv_relation *r)
+{
+    return r == &fv_timeline_collective_relation || r == &fv_timeline_io_relation;
+}
+
 enum fv_timeline_bound fv_timeline_bound_of(const struct fv_relation *r, const struct fv_column_def *c)
 {
     static const struct {
         const char *key;
         enum fv_timeline_bound bound;
-        bool slices; /* alone */
+        bool spans, others; /* of slices all */
     } bounds[] = {
-        { "begin_s", FV_TIMELINE_BY_TIME, false },     { "sent_s", FV_TIMELINE_BY_TIME, false },
-        { "time_s", FV_TIMELINE_BY_TIME, false },      { "end_s", FV_TIMELINE_BY_END, true },
-        { "duration_s", FV_TIMELINE_BY_LENGTH, true }, { "wait_s", FV_TIMELINE_BY_LENGTH, true },
-        { "rank", FV_TIMELINE_BY_RANK, true },         { "thread", FV_TIMELINE_BY_THREAD, true },
+        { "begin_s", FV_TIMELINE_BY_TIME, true, true },        { "sent_s", FV_TIMELINE_BY_TIME, true, true },
+        { "time_s", FV_TIMELINE_BY_TIME, true, true },         { "end_s", FV_TIMELINE_BY_END, true, false },
+        { "duration_s", FV_TIMELINE_BY_LENGTH, false, false }, { "wait_s", FV_TIMELINE_BY_LENGTH, false, false },
+        { "rank", FV_TIMELINE_BY_RANK, false, false },         { "thread", FV_TIMELINE_BY_THREAD, false, false },
     };
 
     for (unsigned i = 0; i < sizeof(bounds) / sizeof(*bounds); i++)
-        if (!strcmp(c->key, bounds[i].key) && (is_of_slices(r) || !bounds[i].slices))
+        if (!strcmp(c->key, bounds[i].key) &&
+            (is_of_slices(r) || (is_of_spans(r) ? bounds[i].spans : bounds[i].others)))
             return bounds[i].bound;
     return FV_TIMELINE_BOUNDS;
 }
@@ -61,6 +74,10 @@ uint64_t fv_timeline_rows(const struct fv_relation *r, const struct fv_timeline_
         return h->slices;
     if (r == &fv_timeline_message_relation)
         return h->messages;
+    if (r == &fv_timeline_collective_relation)
+        return h->members;
+    if (r == &fv_timeline_io_relation)
+        return h->io;
     if (r == &fv_timeline_label_relation)
         return h->labels.count;
     if (r == &fv_timeline_critical_relation)
@@ -86,6 +103,24 @@ static uint64_t ns_behind(double s)
     return ns >= 0x1p63 ? UINT64_MAX : ns > 0 ? (uint64_t)ns : 0;
 }
 
+static const struct fv_timeline_span_block *spans_of(const struct fv_timeline_scan *s)
+{
+    return s->relation == &fv_timeline_io_relation ? s->t->io : s->t->members;
+}
+
+/* What begins in time may stand in the last block that begins before. */
+static void choose_spans(struct fv_timeline_scan *s)
+{
+    const struct fv_timeline_header *h = s->t->header;
+    const struct fv_timeline_span_block *blocks = spans_of(s);
+    const uint64_t count = s->relation == &fv_timeline_io_relation ? h->io_blocks.count : h->member_blocks.count;
+
+    s->end = FV_COUNT_BEFORE(i, count, blocks[i].begin_ns < s->to);
+    s->at = FV_COUNT_BEFORE(i, s->end, blocks[i].begin_ns < s->from);
+    s->at -= s->at > 0;
+    s->is_torn = s->at > 0;
+}
+
 struct fv_timeline_scan *fv_timeline_scan_begin(const struct fv_relation *r, const struct fv_timeline_file *t,
                                                 const struct fv_timeline_range ranges[FV_TIMELINE_BOUNDS])
 {
@@ -102,7 +137,9 @@ struct fv_timeline_scan *fv_timeline_scan_begin(const struct fv_relation *r, con
         s->to = ns_behind(ranges[FV_TIMELINE_BY_END].most);
     s->row = UINT32_MAX;
     s->series = UINT32_MAX;
-    if (r == &fv_timeline_message_relation) {
+    if (is_of_spans(r)) {
+        choose_spans(s);
+    } else if (r == &fv_timeline_message_relation) {
         s->end = t->header->message_blocks.count;
     } else if (r == &fv_timeline_label_relation) {
         s->end = t->header->labels.count;
@@ -120,6 +157,8 @@ void fv_timeline_scan_end(struct fv_timeline_scan *s)
         return;
     free(s->slices.items);
     free(s->messages);
+    free(s->members);
+    free(s->io);
     free(s);
 }
 
@@ -214,6 +253,88 @@ static const void *next_message(struct fv_timeline_scan *s)
     return &s->messages[s->next++];
 }
 
+/* ---- collective operations, and those on files ---- */
+
+/* False: there are no more. All of a block that ends too early does so. */
+static bool next_block(struct fv_timeline_scan *s, uint64_t *block)
+{
+    const struct fv_timeline_span_block *blocks = spans_of(s);
+
+    while (s->at < s->end && blocks[s->at].end_ns < s->first_end) {
+        s->at++;
+        s->is_torn = true;
+    }
+    *block = s->at;
+    return s->at < s->end && ++s->at;
+}
+
+static void keep_member(void *context, const struct fv_timeline_member *member)
+{
+    struct fv_timeline_scan *s = context;
+
+    FV_GROW(s->members, s->member_room, s->member_count + 1);
+    s->members[s->member_count++] = *member;
+}
+
+/* NULL: there are no more. */
+static const struct fv_timeline_member *next_member(struct fv_timeline_scan *s)
+{
+    uint64_t block;
+
+    while (s->next == s->member_count) {
+        s->next = s->member_count = 0;
+        if (!next_block(s, &block))
+            return NULL;
+        fv_timeline_block_members(s->t, block, keep_member, s);
+    }
+    return &s->members[s->next];
+}
+
+/* Calls that go on with an operation whose block was not read are of none that is wanted. */
+static const void *next_operation(struct fv_timeline_scan *s)
+{
+    const struct fv_timeline_member *m;
+
+    do {
+        m = next_member(s);
+        const bool ends = !m || s->is_torn || m->flags & FV_TIMELINE_MEMBER_BEGINS;
+
+        s->is_torn = false;
+        s->whole = s->operation;
+        if (ends)
+            s->operation.calls = 0;
+        if (m && (s->operation.calls || m->flags & FV_TIMELINE_MEMBER_BEGINS))
+            fv_timeline_operation_add(&s->operation, m);
+        s->next += m != NULL;
+        if (ends && s->whole.calls && s->whole.begin_ns >= s->from)
+            return &s->whole;
+    } while (m);
+    return NULL;
+}
+
+static void keep_io(void *context, const struct fv_timeline_io_operation *operation)
+{
+    struct fv_timeline_scan *s = context;
+
+    if (operation->begin_ns < s->from || operation->begin_ns >= s->to)
+        return;
+    FV_GROW(s->io, s->io_room, s->io_count + 1);
+    s->io[s->io_count++] = *operation;
+}
+
+static const void *next_io(struct fv_timeline_scan *s)
+{
+    uint64_t block;
+
+    while (s->next == s->io_count) {
+        s->next = s->io_count = 0;
+        if (!next_block(s, &block))
+            return NULL;
+        fv_timeline_block_io(s->t, block, keep_io, s);
+    }
+    return &s->io[s->next++];
+}
+
 /* ---- arrays ---- */
 
 static const void *next_value(struct fv_timeline_scan *s)
@@ -250,6 +371,10 @@ const void *fv_timeline_scan_next(struct fv_timeline_scan *s)
         return next_value(s);
     if (s->relation == &fv_timeline_message_relation)
         return next_message(s);
+    if (s->relation == &fv_timeline_collective_relation)
+        return next_operation(s);
+    if (s->relation == &fv_timeline_io_relation)
+        return next_io(s);
     if (s->at >= s->end)
         return NULL;
     if (s->relation == &fv_timeline_label_relation)

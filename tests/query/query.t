@@ -16,7 +16,9 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(HERE + '/../harness')
 import harness
+import otf2_print
 from report import check, equal
+from viewed import foreign
 
 REPLAY = os.path.join(HERE, '..', 'replay')
 CAPTURED = sorted(f[: -len('.tar.xz')] for f in os.listdir(REPLAY) if f.endswith('.tar.xz'))
@@ -317,7 +319,7 @@ def stretches(tap, place, name):
     whole = {
         table: ask(place, [name], 'SELECT * FROM ' + table)
         for table in ('trace_calls', 'trace_waits', 'trace_messages', 'trace_samples', 'trace_values', 'trace_labels',
-                      'trace_critical_path')
+                      'trace_critical_path', 'trace_collectives')
     }  # fmt: skip
     columns = {}
     for table, column in ask(place, [name], 'SELECT of_table, name FROM about_columns'):
@@ -335,7 +337,7 @@ def stretches(tap, place, name):
     with tap.test(name + ': stretches of the trace are the whole, filtered'):
         for table, time in (('trace_calls', 'begin_s'), ('trace_waits', 'begin_s'), ('trace_messages', 'sent_s'),
                             ('trace_samples', 'begin_s'), ('trace_values', 'time_s'), ('trace_labels', 'time_s'),
-                            ('trace_critical_path', 'begin_s')):  # fmt: skip
+                            ('trace_critical_path', 'begin_s'), ('trace_collectives', 'begin_s')):  # fmt: skip
             at = columns[table].index(time)
             times = sorted(row[at] for row in whole[table])
             if not times:
@@ -367,8 +369,9 @@ def stretches(tap, place, name):
                 sorted(ask(place, [name], 'SELECT * FROM trace_calls WHERE ' + where), key=str),
                 sorted((r for r in whole['trace_calls'] if holds(r)), key=str),
             )
-        plan = ask(place, [name], 'EXPLAIN QUERY PLAN SELECT * FROM trace_calls WHERE begin_s BETWEEN 1 AND 2')
-        check('A>A<' in plan[0][3], 'no index: {}', plan)
+        for table in ('trace_calls', 'trace_collectives', 'trace_io'):
+            plan = ask(place, [name], 'EXPLAIN QUERY PLAN SELECT * FROM {} WHERE begin_s BETWEEN 1 AND 2'.format(table))
+            check('A>A<' in plan[0][3], 'no index: {}', plan)
 
 
 def chosen_part(place):
@@ -385,6 +388,7 @@ def chosen_part(place):
             'received_s > {} AND sent_s < {} AND (from_rank IN (0, 2) OR to_rank IN (0, 2))'.format(begin, end),
         ),
         ('trace_critical_path', of + ' AND rank IN (0, 2)'),
+        ('trace_collectives', of),
     ):
         counted = 'SELECT count(*) FROM ' + table
         (found,), ((wanted,),) = database.execute(counted).fetchone(), ask(
@@ -437,6 +441,161 @@ def traces(tap, place):
             equal(statement, ask(place, ['archive/traces.otf2'], statement), ask(place, ['mpich'], statement))
 
 
+# ---- collective operations, and files ----
+
+
+def ns(seconds):
+    return None if seconds is None else round(seconds * 1e9)
+
+
+def wanted_operations(calls):
+    """[begin, end, function, members, calls, complete, spread, sent, received] of each, by begin, and who was last."""
+    operations = {}
+    for i, (row, begin, end, region, comm, number, *_) in enumerate(calls):
+        operations.setdefault((comm, number) if number else i, []).append(calls[i])
+    wanted = []
+    for all in operations.values():
+        begins, number, members = [c[1] for c in all], all[0][5], all[0][6]
+        complete = int(len(all) == members) if number else None
+        spread = max(begins) - min(begins) if complete else None
+        of = [min(begins), max(c[2] for c in all), min(all)[3], members, len(all), complete, spread]
+        last = [c[0] for c in all if c[1] == max(begins)] if complete else [None]
+        wanted.append(([*of, sum(c[7] for c in all), sum(c[8] for c in all)], last))
+    return sorted(wanted, key=str)
+
+
+def operations(tap, place, name, run, anchor):
+    with tap.test(name + ': collective operations are those of the events'):
+        wanted = wanted_operations(harness.otf2_operations(os.path.join(place, anchor))['collectives'])
+        told = ask(place, [run], 'SELECT begin_s, end_s, function, members, calls, complete, spread_s, bytes_sent, '
+                                 'bytes_received, last_rank, duration_s FROM trace_collectives')  # fmt: skip
+        equal('in order', [row[0] for row in told], sorted(row[0] for row in told))
+        found = [[ns(r[0]), ns(r[1]), *r[2:6], ns(r[6]), *r[7:9]] for r in told]
+        for row, (begin, end, *_) in zip(told, found):
+            equal('duration', ns(row[10]), end - begin)
+        found = sorted(zip(found, (row[9] for row in told)), key=str)
+        equal('operations', [row for row, _ in found], [row for row, _ in wanted])
+        for (row, last), (_, lasts) in zip(found, wanted):
+            check(last in lasts, '{}: last {}, wanted {}', row, last, lasts)
+        check(len(found) > 4 and any(row[5] for row, _ in found), '{}', found)
+
+
+def calls_of_operations(tap, place, name, run):
+    """By what the calls say of themselves."""
+    with tap.test(name + ': the calls of an operation have its communicator and number, and its waiting'):
+        of = {}
+        for comm, instance, begin, end, wait in ask(place, [run], 'SELECT comm, instance, begin_s, end_s, wait_s FROM '
+                                                    'trace_calls WHERE instance IS NOT NULL'):  # fmt: skip
+            of.setdefault((comm, instance), []).append((ns(begin), ns(end), ns(wait)))
+        told = ask(place, [run], 'SELECT comm, instance, begin_s, end_s, wait_s, calls, function FROM trace_collectives '
+                                 'WHERE instance IS NOT NULL')  # fmt: skip
+        equal('numbers', sorted(of), sorted(row[:2] for row in told))
+        for comm, instance, begin, end, wait, calls, function in told:
+            if function.startswith('MPI_I'):  # the calls that complete it, maybe with others
+                continue
+            all = of[comm, instance]
+            wanted = [min(c[0] for c in all), max(c[1] for c in all), sum(c[2] for c in all), len(all)]
+            equal('{} {}'.format(function, instance), [ns(begin), ns(end), ns(wait), calls], wanted)
+        return [row[2] for row in told]
+
+
+def roots_and_names(tap, place, run, anchor):
+    with tap.test(run + ': roots of calls and names of communicators are those of the events'):
+        if not shutil.which('otf2-print'):
+            raise harness.Skip('no otf2-print (package otf2-tools)')
+        open_in, roots, names = {}, [], {}
+        for event in otf2_print.events(os.path.join(place, anchor)):
+            if event.kind == 'MPI_COLLECTIVE_END' and event.operation != 'DESTROY_HANDLE':
+                open_in[event.location] = None if event.root == 'NONE' else int(event.root)
+            elif event.kind == 'LEAVE' and event.location in open_in:
+                roots.append((event.location, event.region[1:-1], open_in.pop(event.location)))
+            elif event.kind in ('MPI_SEND', 'MPI_ISEND'):
+                name = event.communicator[1:-1]
+                names[name] = names.get(name, 0) + 1
+        told = ask(place, [run], "SELECT rank, function, root_rank FROM trace_calls WHERE instance IS NOT NULL AND "
+                                 "function NOT LIKE 'MPI_Wait%'")  # fmt: skip
+        equal('roots', sorted(told, key=str), sorted(roots, key=str))
+        equal('some', {root for *_, root in told}, {None, 0, 1})
+        told = ask(place, [run], 'SELECT comm_name, count(*) FROM trace_messages GROUP BY 1')
+        equal('names', dict(told), names)
+        told = ask(place, [run], "SELECT DISTINCT comm_name FROM trace_collectives WHERE function = 'MPI_Bcast'")
+        equal('of an operation', told, [('same as world',)])
+
+
+def many_operations(tap, place):
+    """Of more blocks of the index than one, in which operations go on."""
+    generate = os.path.join(harness.BUILD, 'tests/bench/trace_gen')
+    if not os.path.exists(generate):
+        with tap.test('many collective operations'):
+            raise harness.Skip('no trace_gen; make check-programs')
+        return
+    harness.run([generate, 'many', '3', '100000', '0', '0', '1'], cwd=place).ended(0)
+    begins = calls_of_operations(tap, place, 'many', 'many')
+    with tap.test('many: a stretch has the operations that begin, or end, in it'):
+        check(len(begins) > 900, '{}', len(begins))
+        whole = ask(place, ['many'], 'SELECT begin_s, end_s, instance, calls, spread_s FROM trace_collectives')
+        for least, most in ((0, 5), (340, 350), (500, 900), (990, 999)):
+            least, most = whole[least][0], whole[most][0]
+            for where, holds in (
+                ('begin_s BETWEEN {0!r} - 1e-10 AND {1!r} + 1e-10', lambda r: least <= r[0] <= most),
+                ('begin_s < {1!r} - 1e-10 AND end_s > {0!r}', lambda r: r[0] < most and r[1] > least),
+            ):
+                where = where.format(least, most)
+                statement = 'SELECT begin_s, end_s, instance, calls, spread_s FROM trace_collectives WHERE ' + where
+                equal(where, ask(place, ['many'], statement), [row for row in whole if holds(row)])
+
+
+INTERFACES = {'MPI I/O': 'MPI', 'MPI-IO': 'MPI', 'POSIX I/O': 'POSIX', 'ISO C I/O': 'stdio'}
+
+
+def files(tap, place, name, anchor):
+    with tap.test(name + ': operations on files are those of the events'):
+        wanted = [
+            (row, begin, end, end - begin, file, INTERFACES[interface], kind, size)
+            for row, begin, end, file, interface, kind, size in harness.otf2_operations(anchor)['io']
+        ]
+        statement = 'SELECT rank, begin_s, end_s, duration_s, file, interface, kind, bytes FROM trace_io'
+        told = ask(place, [anchor], statement)
+        equal('in order', [row[1] for row in told], sorted(row[1] for row in told))
+        found = [(rank, ns(begin), ns(end), ns(length), *more) for rank, begin, end, length, *more in told]
+        equal('operations', sorted(found, key=str), sorted(wanted, key=str))
+        check(len(found) > 10 and len({row[6] for row in found}) > 2, '{}', found)
+        equal('no thread', ask(place, [anchor], 'SELECT count(*) FROM trace_io WHERE thread'), [(0,)])
+        middle = told[len(told) // 2][1]
+        for where, holds in (
+            ('begin_s >= {!r} - 1e-10', lambda r: r[1] >= middle),
+            ('end_s < {!r} - 1e-10', lambda r: r[2] < middle),
+            ('end_s >= {!r} - 1e-10', lambda r: r[2] >= middle),
+        ):
+            where = where.format(middle)
+            equal(where, ask(place, [anchor], statement + ' WHERE ' + where), [row for row in told if holds(row)])
+    with tap.test(name + ': calls say for which file they are'):
+        told = dict(ask(place, [anchor], 'SELECT file, count(*) FROM trace_calls WHERE file IS NOT NULL GROUP BY 1'))
+        equal('files', sorted(told), sorted({row[4] for row in wanted}))
+        other = 'SELECT count(*) FROM trace_calls WHERE file IS NULL'
+        check(ask(place, [anchor], other)[0][0] > 0, 'every call is for a file')
+
+
+def together(tap, place):
+    archives = foreign(tap)
+    of = os.path.dirname(os.path.dirname(archives['scorep-coll']))
+    for run in ('mpich', 'archive/traces.otf2'):
+        operations(tap, place, run, run, 'archive/traces.otf2')
+        calls_of_operations(tap, place, run, run)
+        roots_and_names(tap, place, run, 'archive/traces.otf2')
+    for name in ('scorep-late', 'scorep-coll'):
+        operations(tap, place, name, archives[name], archives[name])
+        calls_of_operations(tap, place, name, archives[name])
+    many_operations(tap, place)
+    files(tap, place, 'scorep-io', os.path.join(of, 'scorep-io', 'traces.otf2'))
+    with tap.test('what cannot be put together has neither spread nor a last rank'):
+        late = os.path.join(of, 'eztrace-late', 'eztrace_log.otf2')
+        told = ask(place, [late], 'SELECT complete, spread_s, last_rank, calls FROM trace_collectives')
+        check(told, 'none')
+        for complete, spread, last, calls in told:
+            equal('{} {}'.format(complete, calls), (spread is None, last is None), (not complete, not complete))
+
+
 def unpack(place):
     for name in CAPTURED:
         with tarfile.open(os.path.join(REPLAY, name + '.tar.xz')) as files:
@@ -462,6 +621,7 @@ def main():
     several(tap, place)
     guide(tap, place)
     traces(tap, place)
+    together(tap, place)
     tap.done()
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What fvmpi view's server sums up of a stretch of time and rows, and calls that it finds: against the events of the
 archive as otf2-print tells them, summed up here. Bookmarks: who may leave some, and what becomes of them."""
+import json
 import os
 import random
 import re
@@ -360,6 +361,16 @@ def wanted_files(io, begin, end, rows):
     return wanted
 
 
+def in_words(operation):
+    return [*operation[:4], ('MPI', 'POSIX', 'stdio')[INTERFACES[operation[4]]], *operation[5:]]
+
+
+def files_by_query(trace):
+    statement = 'SELECT rank, begin_s, end_s, file, interface, kind, bytes FROM trace_io'
+    rows = json.loads(harness.run([harness.FVMPI, 'query', trace, statement, '--json']).ended(0).out)['rows']
+    return sorted(([row[0], *(round(s * 1e9) for s in row[1:3]), *row[3:]] for row in rows), key=str)
+
+
 def files(tap, name, anchor, trace=None):
     server = Server(trace or anchor)
     about = server.json('about')
@@ -379,6 +390,7 @@ def files(tap, name, anchor, trace=None):
                 of.pop('begin'), wanted[key].pop('begin'), wanted[key].pop('row')
                 equal(str(key), of, wanted[key])
         equal('operations', about['io'], len(io))
+        equal('one by one, by SQL', files_by_query(trace or anchor), sorted(map(in_words, io), key=str))
         check(len(io) > 10, 'only {}', len(io))
         equal('left out of the index', about['left_out']['io'], 0)
     if not trace:
