@@ -301,8 +301,11 @@ static const struct fv_column_def collective_columns[] = {
       FV_FIELD(struct fv_timeline_operation, comm), .flags = FV_UNLESS_NONE },
     COMM_NAME(struct fv_timeline_operation),
     { "instance", "instance", "id",
-      "A number that the calls of all members have in trace_calls, with comm. Null: which calls belong together is not "
-      "known, or its members do not all depend on each other. Then each call is a row.",
+      "A number that the calls of all members have in trace_calls, with comm; of a non-blocking one, calls that "
+      "complete "
+      "it. Null: which calls belong together is not known, or not all members depend on each other. Then each call is "
+      "a "
+      "row.",
       FV_FIELD(struct fv_timeline_operation, instance), .flags = FV_UNLESS_NONE },
     { "members", "members", "", "Members of the communicator that have a trace. Null: they are not known.",
       FV_GET(FV_TYPE_WHOLE, get_members), .flags = FV_NULLABLE },

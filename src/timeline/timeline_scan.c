@@ -24,7 +24,6 @@ struct fv_timeline_scan {
     struct fv_timeline_member *members; /* the same */
     size_t member_count, member_room;
     struct fv_timeline_operation operation, whole; /* operation: it is put together; whole: the row */
-    bool is_torn;                                  /* the block before that of `members` was not read */
     struct fv_timeline_io_operation *io;           /* of a block */
     size_t io_count, io_room;
     uint32_t row, series;
@@ -108,7 +107,8 @@ static const struct fv_timeline_span_block *spans_of(const struct fv_timeline_sc
     return s->relation == &fv_timeline_io_relation ? s->t->io : s->t->members;
 }
 
-/* What begins in time may stand in the last block that begins before. */
+/* What begins in time may stand in the last block that begins before. From the first one that does not end too early
+ * all are read, so that no operation has a gap. */
 static void choose_spans(struct fv_timeline_scan *s)
 {
     const struct fv_timeline_header *h = s->t->header;
@@ -118,7 +118,8 @@ static void choose_spans(struct fv_timeline_scan *s)
     s->end = FV_COUNT_BEFORE(i, count, blocks[i].begin_ns < s->to);
     s->at = FV_COUNT_BEFORE(i, s->end, blocks[i].begin_ns < s->from);
     s->at -= s->at > 0;
-    s->is_torn = s->at > 0;
+    while (s->at < s->end && blocks[s->at].end_ns < s->first_end)
+        s->at++;
 }
 
 struct fv_timeline_scan *fv_timeline_scan_begin(const struct fv_relation *r, const struct fv_timeline_file *t,
@@ -255,19 +256,6 @@ static const void *next_message(struct fv_timeline_scan *s)
 
 /* ---- collective operations, and those on files ---- */
 
-/* False: there are no more. All of a block that ends too early does so. */
-static bool next_block(struct fv_timeline_scan *s, uint64_t *block)
-{
-    const struct fv_timeline_span_block *blocks = spans_of(s);
-
-    while (s->at < s->end && blocks[s->at].end_ns < s->first_end) {
-        s->at++;
-        s->is_torn = true;
-    }
-    *block = s->at;
-    return s->at < s->end && ++s->at;
-}
-
 static void keep_member(void *context, const struct fv_timeline_member *member)
 {
     struct fv_timeline_scan *s = context;
@@ -279,31 +267,29 @@ static void keep_member(void *context, const struct fv_timeline_member *member)
 /* NULL: there are no more. */
 static const struct fv_timeline_member *next_member(struct fv_timeline_scan *s)
 {
-    uint64_t block;
-
     while (s->next == s->member_count) {
-        s->next = s->member_count = 0;
-        if (!next_block(s, &block))
+        if (s->at == s->end)
             return NULL;
-        fv_timeline_block_members(s->t, block, keep_member, s);
+        s->next = s->member_count = 0;
+        fv_timeline_block_members(s->t, s->at++, keep_member, s);
     }
     return &s->members[s->next];
 }
 
-/* Calls that go on with an operation whose block was not read are of none that is wanted. */
+/* Calls at the begin that go on with an operation are of one that begins too early. */
 static const void *next_operation(struct fv_timeline_scan *s)
 {
     const struct fv_timeline_member *m;
 
     do {
         m = next_member(s);
-        const bool ends = !m || s->is_torn || m->flags & FV_TIMELINE_MEMBER_BEGINS;
+        const bool ends = !m || m->flags & FV_TIMELINE_MEMBER_BEGINS;
 
-        s->is_torn = false;
-        s->whole = s->operation;
         if (ends)
+            s->whole = s->operation;
+        if (!m)
             s->operation.calls = 0;
-        if (m && (s->operation.calls || m->flags & FV_TIMELINE_MEMBER_BEGINS))
+        else if (ends || s->operation.calls)
             fv_timeline_operation_add(&s->operation, m);
         s->next += m != NULL;
         if (ends && s->whole.calls && s->whole.begin_ns >= s->from)
@@ -324,13 +310,11 @@ static void keep_io(void *context, const struct fv_timeline_io_operation *operat
 
 static const void *next_io(struct fv_timeline_scan *s)
 {
-    uint64_t block;
-
     while (s->next == s->io_count) {
-        s->next = s->io_count = 0;
-        if (!next_block(s, &block))
+        if (s->at == s->end)
             return NULL;
-        fv_timeline_block_io(s->t, block, keep_io, s);
+        s->next = s->io_count = 0;
+        fv_timeline_block_io(s->t, s->at++, keep_io, s);
     }
     return &s->io[s->next++];
 }

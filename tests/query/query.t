@@ -543,6 +543,13 @@ def many_operations(tap, place):
                 where = where.format(least, most)
                 statement = 'SELECT begin_s, end_s, instance, calls, spread_s FROM trace_collectives WHERE ' + where
                 equal(where, ask(place, ['many'], statement), [row for row in whole if holds(row)])
+        for at in (340, 341, 682, 683):  # blocks end, at 1,024 calls, within two of these
+            begin, spread = whole[at][0], whole[at][4]
+            check(spread > 1e-7, '{}', whole[at])
+            where = 'begin_s > {0!r} + 5e-8 AND begin_s < {0!r} + 2.5e-4'.format(begin)
+            found = ask(place, ['many'], 'SELECT instance, calls FROM trace_collectives WHERE ' + where)
+            equal(where, found, [(row[2], 3) for row in whole if begin < row[0] < begin + 2.5e-4])
+            check(len(found) == 2, '{}', found)
 
 
 INTERFACES = {'MPI I/O': 'MPI', 'MPI-IO': 'MPI', 'POSIX I/O': 'POSIX', 'ISO C I/O': 'stdio'}
