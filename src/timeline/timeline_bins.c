@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See timeline_state.h. A row has as many bins as it has pieces, about, divided by PIECES. That is known at its end, or
- * when there are so many that no more are kept. */
+/* See timeline_state.h. A row has as many leaves as it has pieces, about, divided by PIECES. That is known at its end,
+ * or when there are so many that no more are kept. */
 #include "timeline/timeline_state.h"
 
 #include <stdlib.h>

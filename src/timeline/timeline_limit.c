@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BIN_BYTES 32 /* of a finest bin and its part of those above, about */
+#define BIN_BYTES 32 /* of a leaf and its part of the bins above, at most */
 
 bool fv_timeline_limit_open(struct fv_timeline_limit *l, const char *path, const struct fv_merge *merge,
                             uint64_t most_bytes)

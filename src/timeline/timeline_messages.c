@@ -122,7 +122,6 @@ static void match(struct fv_timeline_writer *w, struct fv_timeline_channel *c, c
     const struct fv_timeline_end *receive = e->is_send ? &other : e;
 
     w->header.unmatched -= 2;
-    w->header.messages++;
     FV_GROW(w->messages, w->message_room, w->message_count + 1);
     w->messages[w->message_count++] =
         (struct fv_timeline_message){ send->ns,     receive->ns, receive->bytes, send->row,
@@ -143,8 +142,11 @@ static bool is_sent_before(const void *a, const void *b)
     const struct fv_timeline_message *x = a, *y = b;
 
     return x->sent_ns != y->sent_ns           ? x->sent_ns < y->sent_ns
+           : x->from != y->from               ? x->from < y->from
            : x->received_ns != y->received_ns ? x->received_ns < y->received_ns
-                                              : x->from < y->from;
+           : x->to != y->to                   ? x->to < y->to
+           : x->tag != y->tag                 ? x->tag < y->tag
+                                              : x->comm < y->comm;
 }
 
 /* Messages in the order in which they are sent, packed as the file's columns have them. */
@@ -288,6 +290,8 @@ struct merging {
     struct fv_timeline_run *runs;
     const uint8_t **at;
     struct fv_timeline_message *next; /* of each run */
+    struct fv_timeline_message *tied; /* that are sent at the same time, of all runs */
+    size_t tied_count, tied_room, tied_at;
 };
 
 static void read_next(struct merging *m, size_t run)
@@ -307,10 +311,10 @@ static void read_next(struct merging *m, size_t run)
 
 static struct fv_heap_item item_of(const struct merging *m, uint32_t run)
 {
-    return (struct fv_heap_item){ .time = m->next[run].sent_ns, .phase = m->next[run].from, .number = run };
+    return (struct fv_heap_item){ .time = m->next[run].sent_ns, .number = run };
 }
 
-static struct fv_timeline_message take_first(struct merging *m)
+static struct fv_timeline_message take_of_run(struct merging *m)
 {
     const uint32_t run = m->heap.items[0].number;
     const struct fv_timeline_message first = m->next[run];
@@ -322,6 +326,20 @@ static struct fv_timeline_message take_first(struct merging *m)
         fv_heap_pop(&m->heap);
     }
     return first;
+}
+
+/* Those that are sent at the same time stand in one order, whatever runs they are in. */
+static struct fv_timeline_message take_first(struct merging *m)
+{
+    if (m->tied_at == m->tied_count) {
+        m->tied_at = m->tied_count = 0;
+        do {
+            FV_GROW(m->tied, m->tied_room, m->tied_count + 1);
+            m->tied[m->tied_count++] = take_of_run(m);
+        } while (m->heap.count && m->heap.items[0].time == m->tied[0].sent_ns);
+        m->tied = fv_runs_sort(m->tied, m->tied_count, m->tied_room, sizeof(*m->tied), is_sent_before);
+    }
+    return m->tied[m->tied_at++];
 }
 
 static struct merging begin_merging(struct fv_timeline_writer *w)
@@ -343,6 +361,7 @@ static void end_merging(struct merging *m)
     fv_heap_release(&m->heap);
     free(m->at);
     free(m->next);
+    free(m->tied);
 }
 
 void fv_timeline_write_messages(struct fv_timeline_writer *w)

@@ -46,9 +46,11 @@ static bool rows_are_right(const struct fv_timeline_file *t)
         const struct fv_timeline_row *r = &t->rows[i];
         uint64_t bins = 0, n = r->bin_count;
 
-        for (uint32_t k = 0; k < r->levels && k < 64; k++, n = (n + 1) / 2)
+        if (n > t->bytes || r->levels > 63) /* then the sum is right, too */
+            return false;
+        for (uint32_t k = 0; k < r->levels; k++, n = (n + 1) / 2)
             bins += n;
-        if (r->levels > 64 || r->width > 63 || r->bin_count > h->bins || r->first_kind > h->kinds.count ||
+        if (r->width > 63 || r->width + r->levels > 63 || r->first_kind > h->kinds.count ||
             r->first_chunk > h->chunks.count || r->chunk_count > h->chunks.count - r->first_chunk ||
             r->region_bytes > 4 || r->classes & ~(FV_TIMELINE_WAITS | ((1u << FV_TIMELINE_CLASS_COUNT) - 1)) ||
             !part(t, (struct fv_timeline_part){ r->bins, bins }, fv_timeline_bin_bytes(r->classes, r->region_bytes)) ||

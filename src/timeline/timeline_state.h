@@ -242,7 +242,7 @@ void fv_timeline_derive(struct fv_timeline_writer *w); /* timeline_derived.c: of
 bool fv_timeline_limit_open(struct fv_timeline_limit *limit, const char *path, const struct fv_merge *merge,
                             uint64_t most_bytes); /* false: logged */
 void fv_timeline_limit_close(struct fv_timeline_limit *limit);
-size_t fv_timeline_limit_bins(const struct fv_timeline_writer *w); /* the finest bins of a row, at most */
+size_t fv_timeline_limit_bins(const struct fv_timeline_writer *w);                  /* leaves of a row, at most */
 bool fv_timeline_limit_has_room(const struct fv_timeline_writer *w, uint64_t more); /* for values */
 bool fv_timeline_limit_takes(const struct fv_timeline_writer *w, uint64_t more);    /* the file, with its tables */
 /* A table of blocks that were written from `before` on; false: there is no room for it, and they are left out. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See timeline_read.h: what rows have of stretches of time, by bins, or, where these are too coarse, by slices. */
+/* See timeline_read.h: what rows have of stretches of time, by bins, where these are too coarse by leaves,
+ * and by slices where leaves are too coarse as well, or slices are few. */
 #include "timeline/timeline_blocks.h"
 #include "timeline/timeline_read.h"
 #include "tool/vec.h"
@@ -156,7 +157,7 @@ static void gather(struct tiling *t, size_t i, const struct level *l)
         gather_edge(t, i, l, from, to, last);
 }
 
-/* ---- bins that are about as long as tiles: leaves, and the finest others ---- */
+/* ---- bins that are about as long as tiles, or longer: leaves, and the finest others ---- */
 
 /* Those of a row from `first` on, each of so many tiles, and where the first one begins. */
 struct strip {
@@ -164,28 +165,35 @@ struct strip {
     double begin, width, whole; /* whole: what a part is that has all of a bin */
 };
 
-/* fields: of the level, and the region's part. Which of them have nothing is not to be foreseen. */
-static inline void add_bin(struct tiling *t, const struct strip *s, uint64_t i, const uint32_t *fields, uint32_t region)
+/* fields: of the level, and the region's part; share: of a tile, of each. Which of them have nothing is not to be
+ * foreseen. */
+static inline void add_share(struct tiling *t, const struct level *l, size_t tile, double share, const uint32_t *fields,
+                             double *region)
 {
-    const struct level *l = s->level;
-    const double begin = s->begin + (double)i * s->width, since = begin > 0 ? begin : 0, end = begin + s->width;
-    const size_t tile = (size_t)since;
-    const double until = (double)(tile + 1), own = ((end < until ? end : until) - since) / s->whole;
-    const double next = end > until ? (end - until) / s->whole : 0;
     uint32_t known = 0;
 
     for (unsigned f = 0; f < l->field_count; f++) {
-        l->fields[f][tile] += fields[f] * own;
-        l->fields[f][tile + 1] += fields[f] * next;
+        l->fields[f][tile] += fields[f] * share;
         known += f < l->class_count ? fields[f] : 0;
     }
-    t->known[tile] += known * own;
-    t->known[tile + 1] += known * next;
-    if (region == FV_TIMELINE_NONE || region >= t->timeline->header->regions.count)
-        return;
-    double *parts = parts_of(&t->of_bins, region, t->count);
-    parts[tile] += fields[l->field_count] * own;
-    parts[tile + 1] += fields[l->field_count] * next;
+    t->known[tile] += known * share;
+    if (region)
+        region[tile] += fields[l->field_count] * share;
+}
+
+static inline void add_bin(struct tiling *t, const struct strip *s, uint64_t i, const uint32_t *fields, uint32_t region)
+{
+    const double begin = s->begin + (double)i * s->width, since = begin > 0 ? begin : 0, end = begin + s->width;
+    const bool is_known = region != FV_TIMELINE_NONE && region < t->timeline->header->regions.count;
+    double *parts = is_known ? parts_of(&t->of_bins, region, t->count) : NULL;
+    size_t tile = (size_t)since;
+    double until = (double)(tile + 1);
+
+    add_share(t, s->level, tile, ((end < until ? end : until) - since) / s->whole, fields, parts);
+    for (; end > until && tile < t->count; until++) {
+        tile++;
+        add_share(t, s->level, tile, (end < until + 1 ? end - until : 1) / s->whole, fields, parts);
+    }
 }
 
 /* Which bins of `count` have a part of the tiles: [*first, *end). */
@@ -219,11 +227,12 @@ static void tile_leaves(struct tiling *t, const struct level *l, const struct fv
     const double width = (double)(UINT64_C(1) << l->row->leaf_width), begin = (double)number * width;
     const struct strip s = { l, (begin - t->from) / t->step, width / t->step, FV_TIMELINE_LEAF_WHOLE };
     const size_t count = block->count, columns = l->field_count + 2;
+    struct fv_timeline_block at = *block;
     uint64_t first, end;
 
     clip(t, &s, count, &first, &end);
-    if (first >= end ||
-        !fv_timeline_unpack(&t->unpacked, t->timeline->map + l->row->bins, block, columns, columns, true))
+    at.offset += l->row->bins;
+    if (first >= end || !fv_timeline_unpack(&t->unpacked, t->timeline->map, &at, columns, columns, true))
         return;
     uint32_t *numbers = room_for(t, columns * count);
     for (size_t k = 0; k < columns; k++)
@@ -366,7 +375,7 @@ static void tile_row(struct tiling *t, uint32_t row)
         begin_spreads(t, row);
         for (uint64_t i = r->first_chunk; i < r->first_chunk + r->chunk_count; i++)
             tile_chunk(t, &t->timeline->chunks[i]);
-    } else if (bin > t->step && leaf <= t->step) {
+    } else if (bin > t->step) { /* also where leaves are longer, and not all slices are there */
         for (uint32_t i = 0; i < r->leaf_blocks; i++)
             tile_leaves(t, &l, &leaves[i], (uint64_t)i * FV_TIMELINE_LEAVES);
     } else if (bin <= t->step && EDGES * bin > t->step) {

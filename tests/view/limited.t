@@ -95,6 +95,16 @@ def left_out(tap, made, whole):
     with tap.test('--index-max: far in, where bins are longer than a pixel: parts are means'):
         tiles = parts_of(server, 64, **{'from': whole.span // 2, 'to': whole.span // 2 + 64000})
         check(any(tiles), 'nothing')
+    with tap.test('--index-max: a closer look is not coarser'):
+        finest = None
+        for part in [1.3**k for k in range(16)]:
+            length, count, rows = int(whole.span / part), 250, len(about['rows'])
+            tiles = parts_of(server, count, **{'from': 0, 'to': length})
+            of_row = [tuple(tiles[k * rows * count + i] for k in range(CLASSES)) for i in range(count)]
+            changes = sum(a != b for a, b in zip(of_row, of_row[1:]))
+            each = length / (changes + 1)
+            check(finest is None or each <= 2 * finest, '1/{:.1f}: {} ns, finest {}', part, each, finest)
+            finest = min(each, finest or each)
     seen_in_browser(tap, '--index-max', 'view_limited.mjs', server.address)
     run = server.stop()
     with tap.test('--index-max: what is missing is said'):
