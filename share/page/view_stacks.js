@@ -26,6 +26,9 @@ function numbersIn(text, end) {
   ].sort((a, b) => a - b);
 }
 
+/* As many as an address has room for. */
+const fewEnough = rows => (rangesOf(rows).length < ONLY_LONGEST ? rows : rows.slice(0, MOST_STACKS));
+
 class Stacks {
   constructor(view) {
     this.view = view;
@@ -95,8 +98,9 @@ class Stacks {
     this.rows = numbersIn(address.get("stack") || "", this.view.about.rows.length);
     this.field.value = this.text;
   }
-  show(rows) {
+  show(wanted) {
     const { view } = this,
+      rows = fewEnough(wanted),
       hadFocus = this.element.contains(document.activeElement);
 
     this.rows = rows;
@@ -109,16 +113,17 @@ class Stacks {
   }
   /* Adds rows, or takes them away if all of them are there. */
   toggle(rows) {
-    const isThere = rows.every(row => this.rows.includes(row));
+    const before = new Set(this.rows),
+      own = new Set(rows);
 
-    if (isThere) this.show(this.rows.filter(row => !rows.includes(row)));
+    if (rows.every(row => before.has(row))) this.show(this.rows.filter(row => !own.has(row)));
     else if (this.rows.length >= MOST_STACKS)
       this.view.tellShortly(plural(MOST_STACKS, "call stack") + " at most: close one first");
     else this.show([...new Set([...this.rows, ...rows])].sort((a, b) => a - b));
   }
   /* Those, or none if it is those that are there. */
   toggleAll(rows) {
-    this.show(rangesOf(rows) === rangesOf(this.rows) ? [] : rows);
+    this.show(rangesOf(fewEnough(rows)) === rangesOf(this.rows) ? [] : rows);
   }
   chooseRanks(text) {
     const { rows } = this.view.about,
@@ -139,7 +144,8 @@ class Stacks {
       ranks.get(rank).push(row);
     });
     const whole = [...ranks].filter(([, all]) => all.every(row => isChosen.has(row))).map(([rank]) => rank),
-      others = this.rows.filter(row => !whole.includes(rows[row].rank));
+      isWhole = new Set(whole),
+      others = this.rows.filter(row => !isWhole.has(rows[row].rank));
     return [rangesOf(whole.sort((a, b) => a - b)), ...others.map(row => rows[row].rank + ":" + rows[row].thread)]
       .filter(Boolean)
       .join(",");
@@ -147,12 +153,18 @@ class Stacks {
   get isShown() {
     return this.rows.length > 0;
   }
-  /* Rows that have no line come last. */
+  /* Rows that have no line come last. They are put in order once, not in each frame. */
   get shown() {
     const { lineOf } = this.view.rows,
-      place = row => (lineOf[row] < 0 ? Infinity : lineOf[row]);
+      place = row => (lineOf[row] < 0 ? Infinity : lineOf[row]),
+      { order } = this;
 
-    return [...this.rows].sort((a, b) => place(a) - place(b) || a - b).slice(0, MOST_STACKS);
+    if (!order || order.of !== this.rows || order.by !== lineOf) {
+      const rows = [...this.rows].sort((a, b) => place(a) - place(b) || a - b).slice(0, MOST_STACKS);
+
+      this.order = { of: this.rows, by: lineOf, rows };
+    }
+    return this.order.rows;
   }
 
   /* ---- the picture ---- */

@@ -9,7 +9,8 @@ const [folder, address] = process.argv.slice(2);
 const PAINT_MS = { median: 16, p95: 50 };
 
 /* Median and 95th percentile, ms, of what painting takes and of the time from frame to frame, while each frame is
- * another stretch of time. Of a third of the run, whose rows are tiles, and of a part that shows single calls. */
+ * another stretch of time. Of a third of the run, whose rows are tiles, and of a part that shows single calls, also
+ * with the call stacks of eight rows. */
 const measured = page =>
   page.evaluate(async () => {
     const { view } = document.getElementById("picture"),
@@ -53,6 +54,10 @@ const measured = page =>
       found[name + ", pan"] = await frames(i => view.pan(i < 45 ? 0.01 : -0.01));
       found[name + ", zoom"] = await frames(i => view.zoom(i < 45 ? 0.97 : 1 / 0.97));
     }
+    view.charts.stacks.show([...Array(8).keys()]);
+    await new Promise(resolve => setTimeout(resolve, 1500));
+    found["calls and stacks, pan"] = await frames(i => view.pan(i < 45 ? 0.01 : -0.01));
+    view.charts.stacks.show([]);
     return found;
   });
 
