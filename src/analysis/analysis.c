@@ -305,6 +305,12 @@ static bool has_few_sites(const struct fv_analysis *a)
     return false;
 }
 
+static void collect_samples(struct fv_analysis *a)
+{
+    fv_samples_collect(&a->steps, a->merge, &a->tallies, &a->samples);
+    fv_transport_sum(a->merge->transport, (uint64_t *)&a->samples, sizeof(a->samples) / sizeof(uint64_t));
+}
+
 static void gather_sums(struct fv_analysis *a)
 {
     const struct fv_transport *t = a->merge->transport;
@@ -336,8 +342,7 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
         fv_progress(&a->steps, &m->defs, m->transport);
         fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
         if (!options->for_timeline)
-            fv_samples_collect(&a->steps, m, &a->tallies, &a->samples);
-        fv_transport_sum(m->transport, (uint64_t *)&a->samples, sizeof(a->samples) / sizeof(uint64_t));
+            collect_samples(a);
         good =
             !fv_transport_any(m->transport, a->steps.failed); /* answers, and the order of waits, may need room, too */
     }

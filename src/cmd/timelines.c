@@ -79,11 +79,10 @@ static void make(struct fv_trace_timeline *r)
 static bool fits(const struct fv_trace_timeline *t)
 {
     const struct fv_timeline_header *h = t->timeline.header;
-    const struct fv_timeline_left_out *out = &h->left_out;
+    static const struct fv_timeline_left_out nothing;
 
     return h->most_bytes == t->most_bytes ||
-           (!out->slices && !out->messages && !out->series && !out->critical && !out->members && !out->io &&
-            (!t->most_bytes || h->file_bytes <= t->most_bytes));
+           (!memcmp(&h->left_out, &nothing, sizeof(nothing)) && (!t->most_bytes || h->file_bytes <= t->most_bytes));
 }
 
 /* Of a directory that holds an archive and no rank files, the archive. False: it has several, which was said. */

@@ -5,6 +5,7 @@
 #define FV_BYTES_H
 
 #include "tool/vec.h"
+#include "trace/events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,14 @@ static inline void fv_bytes_put(struct fv_bytes *b, const void *data, size_t byt
 static inline void fv_bytes_number(struct fv_bytes *b, uint64_t value)
 {
     fv_bytes_put(b, &value, sizeof(value));
+}
+
+/* As a varint (events.h). */
+static inline void fv_bytes_varint(struct fv_bytes *b, uint64_t value)
+{
+    uint8_t *at = (uint8_t *)fv_bytes_add(b, FV_VARINT_MAX);
+
+    b->count = (size_t)(fv_put_varint(at, value) - b->data);
 }
 
 static inline void fv_bytes_string(struct fv_bytes *b, const char *text)
@@ -79,6 +88,34 @@ static inline uint64_t fv_bytes_take(struct fv_bytes_reader *r)
 
     fv_bytes_get(r, &value, sizeof(value));
     return value;
+}
+
+static inline uint64_t fv_bytes_take_varint(struct fv_bytes_reader *r)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; r->at < r->stop && shift < 64; shift += 7) {
+        value |= (uint64_t)(*r->at & 0x7f) << shift;
+        if (!(*r->at++ & 0x80))
+            return value;
+    }
+    r->failed = true;
+    r->at = r->stop;
+    return 0;
+}
+
+/* Where they are; NULL: there are not so many. */
+static inline const uint8_t *fv_bytes_skip(struct fv_bytes_reader *r, size_t bytes)
+{
+    const uint8_t *at = r->at;
+
+    if (r->failed || (size_t)(r->stop - at) < bytes) {
+        r->failed = true;
+        r->at = r->stop;
+        return NULL;
+    }
+    r->at += bytes;
+    return at;
 }
 
 /* A count of things that take at least a byte each. */

@@ -3,7 +3,6 @@
  * zstd makes nothing of the zeros in the upper ones. The lower ones of times are as good as random: stored as they are,
  * reading them costs nothing. Rejected: varints, all of them by zstd, of which half of a picture's time was reading. */
 #include "timeline/timeline_blocks.h"
-#include "trace/events.h"
 
 #include <zstd.h>
 
@@ -47,13 +46,6 @@ static bool is_random(const uint8_t *plane, size_t count)
     return pairs * 2 * FEW_PAIRS < (uint64_t)count * (count - 1);
 }
 
-static void put_number(struct fv_bytes *out, uint64_t value)
-{
-    uint8_t *at = fv_bytes_add(out, FV_VARINT_MAX);
-
-    out->count = (size_t)(fv_put_varint(at, value) - out->data);
-}
-
 /* A column: its planes behind those of `plain`, which stay as they are, and behind those for zstd. */
 static void put_column(struct fv_timeline_packer *p, const struct fv_bytes *column)
 {
@@ -62,7 +54,7 @@ static void put_column(struct fv_timeline_packer *p, const struct fv_bytes *colu
     const unsigned width = width_of(numbers, count);
     uint8_t random = 0;
 
-    put_number(&p->head, count << 4 | width);
+    fv_bytes_varint(&p->head, count << 4 | width);
     for (unsigned k = 0; k < width; k++) {
         uint8_t *at = fv_bytes_add(&p->planes, count);
 
@@ -92,8 +84,8 @@ static void put_frame(struct fv_timeline_packer *p)
     }
     p->packed.count = before + bytes;
     p->planes.count = 0;
-    put_number(&p->head, raw);
-    put_number(&p->head, bytes);
+    fv_bytes_varint(&p->head, raw);
+    fv_bytes_varint(&p->head, bytes);
 }
 
 const struct fv_bytes *fv_timeline_pack(struct fv_timeline_packer *p, size_t first, size_t count)
@@ -120,32 +112,6 @@ void fv_timeline_unpacked_release(struct fv_timeline_unpacked *u)
     *u = (struct fv_timeline_unpacked){ 0 };
 }
 
-/* What is there to be read; NULL: it does not fit. */
-struct source {
-    const uint8_t *at, *stop;
-};
-
-static uint64_t take_number(struct source *s)
-{
-    uint64_t out = 0;
-
-    for (unsigned shift = 0; s->at && s->at < s->stop && shift < 64; shift += 7) {
-        out |= (uint64_t)(*s->at & 0x7f) << shift;
-        if (!(*s->at++ & 0x80))
-            return out;
-    }
-    s->at = NULL;
-    return 0;
-}
-
-static const uint8_t *take_bytes(struct source *s, size_t bytes)
-{
-    const uint8_t *at = s->at;
-
-    s->at = at && bytes <= (size_t)(s->stop - at) ? at + bytes : NULL;
-    return s->at ? at : NULL;
-}
-
 struct head {
     uint8_t random[FV_TIMELINE_COLUMNS]; /* planes that stand as they are: bits */
     struct {
@@ -153,71 +119,72 @@ struct head {
     } frames[2];
 };
 
-static void take_head(struct fv_timeline_unpacked *u, struct source *s, size_t first, size_t count, size_t rows,
-                      struct head *head)
+static void take_head(struct fv_timeline_unpacked *u, struct fv_bytes_reader *in, size_t first, size_t count,
+                      size_t rows, struct head *head)
 {
     for (size_t i = 0; i < count; i++) {
         struct fv_timeline_column *c = &u->columns[i];
-        const uint64_t shape = take_number(s);
+        const uint64_t shape = fv_bytes_take_varint(in);
         const bool is_right = (shape & 15) <= FV_TIMELINE_PLANES && shape >> 4 <= rows;
 
         *c = (struct fv_timeline_column){ .count = is_right ? shape >> 4 : 0, .width = is_right ? shape & 15 : 0 };
-        const uint8_t *random = c->width ? take_bytes(s, 1) : NULL;
+        const uint8_t *random = c->width ? fv_bytes_skip(in, 1) : NULL;
         head->random[i] = random ? *random : 0;
-        s->at = is_right ? s->at : NULL;
+        in->failed = in->failed || !is_right;
         if (i + 1 == first || i + 1 == count) {
             const unsigned frame = i + 1 > first;
 
-            head->frames[frame].raw = take_number(s);
-            head->frames[frame].bytes = take_number(s);
+            head->frames[frame].raw = fv_bytes_take_varint(in);
+            head->frames[frame].bytes = fv_bytes_take_varint(in);
         }
     }
 }
 
 /* The planes of columns [from, to) that are `plain`, or those that are not. */
-static void take_planes(struct fv_timeline_unpacked *u, struct source *s, size_t from, size_t to,
+static void take_planes(struct fv_timeline_unpacked *u, struct fv_bytes_reader *in, size_t from, size_t to,
                         const struct head *head, bool plain)
 {
     for (size_t i = from; i < to; i++)
         for (unsigned k = 0; k < u->columns[i].width; k++)
             if ((head->random[i] >> k & 1) == plain)
-                u->columns[i].planes[k] = take_bytes(s, u->columns[i].count);
+                u->columns[i].planes[k] = fv_bytes_skip(in, u->columns[i].count);
 }
 
 /* Those of a frame. */
-static struct source take_frame(struct fv_timeline_unpacked *u, struct source *s, unsigned frame,
-                                const struct head *head)
+static struct fv_bytes_reader take_frame(struct fv_timeline_unpacked *u, struct fv_bytes_reader *in, unsigned frame,
+                                         const struct head *head)
 {
     const size_t raw = head->frames[frame].raw, bytes = head->frames[frame].bytes;
-    const uint8_t *packed = take_bytes(s, bytes);
+    const uint8_t *packed = fv_bytes_skip(in, bytes);
 
     if (!packed || bytes > raw || raw > FV_TIMELINE_RAW)
-        return (struct source){ NULL, NULL };
+        return (struct fv_bytes_reader){ .failed = true };
     if (bytes == raw)
-        return (struct source){ packed, packed + raw };
+        return (struct fv_bytes_reader){ .at = packed, .stop = packed + raw };
     if (u->frames[frame].room < raw)
         u->frames[frame].data = fv_grow(u->frames[frame].data, &u->frames[frame].room, raw, 1);
     u->zstd = u->zstd ? u->zstd : ZSTD_createDCtx();
     uint8_t *out = u->frames[frame].data;
-    return ZSTD_decompressDCtx(u->zstd, out, raw, packed, bytes) == raw ? (struct source){ out, out + raw }
-                                                                        : (struct source){ NULL, NULL };
+    const bool is_right = ZSTD_decompressDCtx(u->zstd, out, raw, packed, bytes) == raw;
+    return (struct fv_bytes_reader){ .at = out, .stop = out + raw, .failed = !is_right };
 }
 
 bool fv_timeline_unpack(struct fv_timeline_unpacked *u, const void *file, const struct fv_timeline_block *b,
                         size_t first, size_t count, bool all)
 {
-    struct source s = { (const uint8_t *)file + b->offset, (const uint8_t *)file + b->offset + b->bytes };
+    const uint8_t *begin = (const uint8_t *)file + b->offset;
+    struct fv_bytes_reader in = { .at = begin, .stop = begin + b->bytes };
     struct head head = { 0 };
 
-    take_head(u, &s, first, count, b->count, &head);
-    take_planes(u, &s, 0, count, &head, true);
-    struct source frame = take_frame(u, &s, 0, &head);
+    take_head(u, &in, first, count, b->count, &head);
+    take_planes(u, &in, 0, count, &head, true);
+    struct fv_bytes_reader frame = take_frame(u, &in, 0, &head);
     take_planes(u, &frame, 0, first, &head, false);
-    bool is_right = s.at && frame.at;
+    bool is_right = !in.failed && !frame.failed;
     if (count > first && all) {
-        frame = take_frame(u, &s, 1, &head);
+        frame = take_frame(u, &in, 1, &head);
         take_planes(u, &frame, first, count, &head, false);
-        is_right = is_right && s.at && frame.at;
+        is_right = is_right && !in.failed && !frame.failed;
     }
     return is_right;
 }

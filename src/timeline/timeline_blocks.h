@@ -23,7 +23,34 @@ void fv_timeline_packer_release(struct fv_timeline_packer *p);
 /* The bytes of `count` columns, valid until the next block. The columns are empty then. */
 const struct fv_bytes *fv_timeline_pack(struct fv_timeline_packer *p, size_t first, size_t count);
 
+/* A message's numbers, in the order of the columns; before: when the one before was sent. */
+static inline void fv_timeline_message_numbers(const struct fv_timeline_message *m, uint64_t before,
+                                               uint64_t out[FV_TIMELINE_MESSAGE_COLUMNS])
+{
+    out[0] = m->sent_ns - before;
+    out[1] = fv_zigzag((int64_t)(m->received_ns - m->sent_ns));
+    out[2] = m->bytes;
+    out[3] = m->from;
+    out[4] = fv_zigzag((int64_t)m->to - (int64_t)m->from);
+    out[5] = m->tag;
+    out[6] = m->comm;
+}
+
 /* ---- reading ---- */
+
+static inline struct fv_timeline_message fv_timeline_message_of(const uint64_t numbers[FV_TIMELINE_MESSAGE_COLUMNS],
+                                                                uint64_t before)
+{
+    struct fv_timeline_message m = { .sent_ns = before + numbers[0] };
+
+    m.received_ns = m.sent_ns + (uint64_t)fv_unzigzag(numbers[1]);
+    m.bytes = numbers[2];
+    m.from = (uint32_t)numbers[3];
+    m.to = m.from + (uint32_t)fv_unzigzag(numbers[4]);
+    m.tag = (uint32_t)numbers[5];
+    m.comm = (uint32_t)numbers[6];
+    return m;
+}
 
 #define FV_TIMELINE_PLANES 8
 

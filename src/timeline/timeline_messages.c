@@ -5,7 +5,6 @@
 #include "timeline/timeline_state.h"
 #include "tool/heap.h"
 #include "tool/runs.h"
-#include "trace/events.h"
 
 #include <stdlib.h>
 
@@ -63,45 +62,25 @@ void fv_timeline_message_record(struct fv_timeline_writer *w, uint32_t row, cons
 
 /* One end of messages of a channel, in their order, that wait for the other end: of each, packed, its ns from that of
  * the one before, zigzag; bytes; row. */
-
-static void number(struct fv_bytes *out, uint64_t value)
-{
-    uint8_t *at = fv_bytes_add(out, FV_VARINT_MAX);
-
-    out->count = (size_t)(fv_put_varint(at, value) - out->data);
-}
-
-static uint64_t take(const uint8_t **at)
-{
-    uint64_t value = 0;
-
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        value |= (uint64_t)(**at & 0x7f) << shift;
-        if (!(*(*at)++ & 0x80))
-            break;
-    }
-    return value;
-}
-
 static void wait_for_other(struct fv_timeline_channel *c, const struct fv_timeline_end *e)
 {
     c->is_send = e->is_send;
-    number(&c->ends, fv_zigzag((int64_t)(e->ns - c->last_ns)));
-    number(&c->ends, e->bytes);
-    number(&c->ends, e->row);
+    fv_bytes_varint(&c->ends, fv_zigzag((int64_t)(e->ns - c->last_ns)));
+    fv_bytes_varint(&c->ends, e->bytes);
+    fv_bytes_varint(&c->ends, e->row);
     c->last_ns = e->ns;
     c->waiting++;
 }
 
 static struct fv_timeline_end take_waiting(struct fv_timeline_channel *c)
 {
-    const uint8_t *at = c->ends.data + c->taken;
+    struct fv_bytes_reader in = { c->ends.data + c->taken, c->ends.data + c->ends.count, false };
     struct fv_timeline_end e = { .is_send = c->is_send };
 
-    e.ns = c->taken_ns += (uint64_t)fv_unzigzag(take(&at));
-    e.bytes = take(&at);
-    e.row = (uint32_t)take(&at);
-    c->taken = (size_t)(at - c->ends.data);
+    e.ns = c->taken_ns += (uint64_t)fv_unzigzag(fv_bytes_take_varint(&in));
+    e.bytes = fv_bytes_take_varint(&in);
+    e.row = (uint32_t)fv_bytes_take_varint(&in);
+    c->taken = (size_t)(in.at - c->ends.data);
     if (!--c->waiting) {
         free(c->ends.data);
         c->ends = (struct fv_bytes){ 0 };
@@ -159,15 +138,11 @@ static void pack_messages(struct fv_timeline_writer *w)
         return;
     w->messages = fv_runs_sort(w->messages, w->message_count, w->message_room, sizeof(*w->messages), is_sent_before);
     for (size_t i = 0; i < w->message_count; before = w->messages[i++].sent_ns) {
-        const struct fv_timeline_message *m = &w->messages[i];
+        uint64_t numbers[FV_TIMELINE_MESSAGE_COLUMNS];
 
-        number(&run.bytes, m->sent_ns - before);
-        number(&run.bytes, fv_zigzag((int64_t)(m->received_ns - m->sent_ns)));
-        number(&run.bytes, m->bytes);
-        number(&run.bytes, m->from);
-        number(&run.bytes, fv_zigzag((int64_t)m->to - (int64_t)m->from));
-        number(&run.bytes, m->tag);
-        number(&run.bytes, m->comm);
+        fv_timeline_message_numbers(&w->messages[i], before, numbers);
+        for (unsigned k = 0; k < FV_TIMELINE_MESSAGE_COLUMNS; k++)
+            fv_bytes_varint(&run.bytes, numbers[k]);
     }
     run.bytes.data = fv_xrealloc(run.bytes.data, run.bytes.count, 1);
     w->message_count = 0;
@@ -263,18 +238,15 @@ void fv_timeline_take_messages(struct fv_timeline_writer *w, int from)
 static struct fv_timeline_message_block put_messages(struct fv_timeline_writer *w, const struct fv_timeline_message *m,
                                                      size_t count)
 {
-    struct fv_bytes *columns = w->packer.columns;
     struct fv_timeline_message_block out = { .begin_ns = m->sent_ns, .first_received_ns = UINT64_MAX };
     uint64_t before = m->sent_ns;
 
     for (size_t i = 0; i < count; before = m[i++].sent_ns) {
-        fv_bytes_number(&columns[0], m[i].sent_ns - before);
-        fv_bytes_number(&columns[1], fv_zigzag((int64_t)(m[i].received_ns - m[i].sent_ns)));
-        fv_bytes_number(&columns[2], m[i].bytes);
-        fv_bytes_number(&columns[3], m[i].from);
-        fv_bytes_number(&columns[4], fv_zigzag((int64_t)m[i].to - (int64_t)m[i].from));
-        fv_bytes_number(&columns[5], m[i].tag);
-        fv_bytes_number(&columns[6], m[i].comm);
+        uint64_t numbers[FV_TIMELINE_MESSAGE_COLUMNS];
+
+        fv_timeline_message_numbers(&m[i], before, numbers);
+        for (unsigned k = 0; k < FV_TIMELINE_MESSAGE_COLUMNS; k++)
+            fv_bytes_number(&w->packer.columns[k], numbers[k]);
         if (m[i].received_ns < out.first_received_ns)
             out.first_received_ns = m[i].received_ns;
         out.end_ns = m[i].received_ns > out.end_ns ? m[i].received_ns : out.end_ns;
@@ -288,24 +260,19 @@ static struct fv_timeline_message_block put_messages(struct fv_timeline_writer *
 struct merging {
     struct fv_heap heap; /* of runs, by the time that their next message is sent */
     struct fv_timeline_run *runs;
-    const uint8_t **at;
-    struct fv_timeline_message *next; /* of each run */
+    struct fv_bytes_reader *in; /* of each run */
+    struct fv_timeline_message *next;
     struct fv_timeline_message *tied; /* that are sent at the same time, of all runs */
     size_t tied_count, tied_room, tied_at;
 };
 
 static void read_next(struct merging *m, size_t run)
 {
-    struct fv_timeline_message *n = &m->next[run];
-    const uint8_t **at = &m->at[run];
+    uint64_t numbers[FV_TIMELINE_MESSAGE_COLUMNS];
 
-    n->sent_ns += take(at);
-    n->received_ns = n->sent_ns + (uint64_t)fv_unzigzag(take(at));
-    n->bytes = take(at);
-    n->from = (uint32_t)take(at);
-    n->to = n->from + (uint32_t)fv_unzigzag(take(at));
-    n->tag = (uint32_t)take(at);
-    n->comm = (uint32_t)take(at);
+    for (unsigned i = 0; i < FV_TIMELINE_MESSAGE_COLUMNS; i++)
+        numbers[i] = fv_bytes_take_varint(&m->in[run]);
+    m->next[run] = fv_timeline_message_of(numbers, m->next[run].sent_ns);
     m->runs[run].count--;
 }
 
@@ -345,11 +312,13 @@ static struct fv_timeline_message take_first(struct merging *m)
 static struct merging begin_merging(struct fv_timeline_writer *w)
 {
     struct merging m = { .runs = w->runs,
-                         .at = fv_xcalloc(w->run_count + 1, sizeof(*m.at)),
+                         .in = fv_xcalloc(w->run_count + 1, sizeof(*m.in)),
                          .next = fv_xcalloc(w->run_count + 1, sizeof(*m.next)) };
 
     for (uint32_t i = 0; i < w->run_count; i++) {
-        m.at[i] = w->runs[i].bytes.data;
+        const struct fv_bytes *bytes = &w->runs[i].bytes;
+
+        m.in[i] = (struct fv_bytes_reader){ bytes->data, bytes->data + bytes->count, false };
         read_next(&m, i);
         fv_heap_push(&m.heap, item_of(&m, i));
     }
@@ -359,7 +328,7 @@ static struct merging begin_merging(struct fv_timeline_writer *w)
 static void end_merging(struct merging *m)
 {
     fv_heap_release(&m->heap);
-    free(m->at);
+    free(m->in);
     free(m->next);
     free(m->tied);
 }

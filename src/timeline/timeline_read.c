@@ -287,15 +287,11 @@ void fv_timeline_times(const struct fv_timeline_file *t, uint32_t row, uint64_t 
 
 static struct fv_timeline_message next_message(struct fv_timeline_column *columns, uint64_t before)
 {
-    struct fv_timeline_message m = { .sent_ns = before + fv_timeline_next(&columns[0]) };
+    uint64_t numbers[FV_TIMELINE_MESSAGE_COLUMNS];
 
-    m.received_ns = m.sent_ns + (uint64_t)fv_unzigzag(fv_timeline_next(&columns[1]));
-    m.bytes = fv_timeline_next(&columns[2]);
-    m.from = (uint32_t)fv_timeline_next(&columns[3]);
-    m.to = m.from + (uint32_t)fv_unzigzag(fv_timeline_next(&columns[4]));
-    m.tag = (uint32_t)fv_timeline_next(&columns[5]);
-    m.comm = (uint32_t)fv_timeline_next(&columns[6]);
-    return m;
+    for (unsigned i = 0; i < FV_TIMELINE_MESSAGE_COLUMNS; i++)
+        numbers[i] = fv_timeline_next(&columns[i]);
+    return fv_timeline_message_of(numbers, before);
 }
 
 static void take_messages(const struct fv_timeline_file *t, uint64_t block, uint64_t from, uint64_t to,

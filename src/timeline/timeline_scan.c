@@ -231,6 +231,23 @@ static const void *next_slice(struct fv_timeline_scan *s)
     return NULL;
 }
 
+/* ---- by blocks ---- */
+
+/* What the block has is kept. */
+typedef void read_block(struct fv_timeline_scan *s, uint64_t block);
+
+/* The next of `count` that were kept is there; false: there are no more. */
+static bool has_next(struct fv_timeline_scan *s, size_t *count, read_block *read)
+{
+    while (s->next == *count) {
+        if (s->at == s->end)
+            return false;
+        s->next = *count = 0;
+        read(s, s->at++);
+    }
+    return true;
+}
+
 /* ---- messages ---- */
 
 static void keep_message(void *context, const struct fv_timeline_message *message)
@@ -243,15 +260,14 @@ static void keep_message(void *context, const struct fv_timeline_message *messag
     s->messages[s->message_count++] = *message;
 }
 
+static void read_messages(struct fv_timeline_scan *s, uint64_t block)
+{
+    fv_timeline_block_messages(s->t, block, s->from, s->to, keep_message, s);
+}
+
 static const void *next_message(struct fv_timeline_scan *s)
 {
-    while (s->next == s->message_count) {
-        if (s->at == s->end)
-            return NULL;
-        s->next = s->message_count = 0;
-        fv_timeline_block_messages(s->t, s->at++, s->from, s->to, keep_message, s);
-    }
-    return &s->messages[s->next++];
+    return has_next(s, &s->message_count, read_messages) ? &s->messages[s->next++] : NULL;
 }
 
 /* ---- collective operations, and those on files ---- */
@@ -264,16 +280,9 @@ static void keep_member(void *context, const struct fv_timeline_member *member)
     s->members[s->member_count++] = *member;
 }
 
-/* NULL: there are no more. */
-static const struct fv_timeline_member *next_member(struct fv_timeline_scan *s)
+static void read_members(struct fv_timeline_scan *s, uint64_t block)
 {
-    while (s->next == s->member_count) {
-        if (s->at == s->end)
-            return NULL;
-        s->next = s->member_count = 0;
-        fv_timeline_block_members(s->t, s->at++, keep_member, s);
-    }
-    return &s->members[s->next];
+    fv_timeline_block_members(s->t, block, keep_member, s);
 }
 
 /* Calls at the begin that go on with an operation are of one that begins too early. */
@@ -282,7 +291,7 @@ static const void *next_operation(struct fv_timeline_scan *s)
     const struct fv_timeline_member *m;
 
     do {
-        m = next_member(s);
+        m = has_next(s, &s->member_count, read_members) ? &s->members[s->next] : NULL;
         const bool ends = !m || m->flags & FV_TIMELINE_MEMBER_BEGINS;
 
         if (ends)
@@ -308,15 +317,14 @@ static void keep_io(void *context, const struct fv_timeline_io_operation *operat
     s->io[s->io_count++] = *operation;
 }
 
+static void read_io(struct fv_timeline_scan *s, uint64_t block)
+{
+    fv_timeline_block_io(s->t, block, keep_io, s);
+}
+
 static const void *next_io(struct fv_timeline_scan *s)
 {
-    while (s->next == s->io_count) {
-        if (s->at == s->end)
-            return NULL;
-        s->next = s->io_count = 0;
-        fv_timeline_block_io(s->t, s->at++, keep_io, s);
-    }
-    return &s->io[s->next++];
+    return has_next(s, &s->io_count, read_io) ? &s->io[s->next++] : NULL;
 }
 
 /* ---- arrays ---- */

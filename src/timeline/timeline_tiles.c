@@ -63,12 +63,6 @@ struct level {
     unsigned field_count, class_count;           /* all; without waiting */
 };
 
-static void add_region(struct tiling *t, size_t i, uint32_t region, double part)
-{
-    if (region < t->timeline->header->regions.count)
-        parts_of(&t->of_bins, region, t->count)[i] += part;
-}
-
 static uint32_t region_of(const uint8_t *at, unsigned bytes)
 {
     const uint32_t none = bytes < 4 ? (1u << (8 * bytes)) - 1 : FV_TIMELINE_NONE;
@@ -77,38 +71,6 @@ static uint32_t region_of(const uint8_t *at, unsigned bytes)
     for (unsigned i = 0; i < bytes; i++)
         region |= (uint32_t)at[i] << (8 * i);
     return region == none ? FV_TIMELINE_NONE : region;
-}
-
-/* So many of a level, of which each has the same part in tile i; unit: part of a tile. This is where the time of a
- * picture of many rows goes: sums are whole numbers, of those classes alone that the row has. */
-static void gather_bins(struct tiling *t, size_t i, const struct level *l, uint64_t first, uint64_t end, double unit)
-{
-    const unsigned own = l->field_count, bytes = l->bin_bytes, region_bytes = l->row->region_bytes;
-    const uint8_t *at = l->bins + first * bytes;
-    uint64_t sums[FV_TIMELINE_CLASS_COUNT + 1] = { 0 }, region_sum = 0;
-    uint32_t region = FV_TIMELINE_NONE;
-
-    for (uint64_t k = first; k < end; k++, at += bytes) {
-        uint16_t fields[FV_TIMELINE_CLASS_COUNT + 2];
-
-        memcpy(fields, at, 2 * (own + 1));
-        for (unsigned f = 0; f < own; f++)
-            sums[f] += fields[f];
-        const uint32_t of = region_of(at + 2 * (own + 1), region_bytes);
-        if (of != region) {
-            add_region(t, i, region, (double)region_sum * unit);
-            region = of;
-            region_sum = 0;
-        }
-        region_sum += fields[own];
-    }
-    add_region(t, i, region, (double)region_sum * unit);
-    uint64_t known = 0;
-    for (unsigned f = 0; f < own; f++) {
-        l->fields[f][i] += (double)sums[f] * unit;
-        known += f < l->class_count ? sums[f] : 0;
-    }
-    t->known[i] += (double)known * unit;
 }
 
 #define EDGES 4 /* bins that a tile has at least: those at its edges count in part */
@@ -132,32 +94,6 @@ static struct level level_of(const struct tiling *t, const struct fv_timeline_ro
     }
     return l;
 }
-
-static void gather_edge(struct tiling *t, size_t at, const struct level *l, double from, double to, uint64_t i)
-{
-    const double width = (double)(UINT64_C(1) << l->width);
-    double begin = (double)i * width, end = begin + width;
-
-    begin = begin > from ? begin : from;
-    end = end < to ? end : to;
-    if (end > begin && i < l->count)
-        gather_bins(t, at, l, i, i + 1, (end - begin) / FV_TIMELINE_WHOLE / t->step);
-}
-
-static void gather(struct tiling *t, size_t i, const struct level *l)
-{
-    const double width = (double)(UINT64_C(1) << l->width);
-    const double from = t->from + t->step * (double)i, to = t->from + t->step * (double)(i + 1);
-    const uint64_t first = from > 0 ? (uint64_t)(from / width) : 0, last = to > 0 ? (uint64_t)(to / width) : 0;
-
-    gather_edge(t, i, l, from, to, first);
-    if (first + 1 < last && first + 1 < l->count)
-        gather_bins(t, i, l, first + 1, last < l->count ? last : l->count, width / FV_TIMELINE_WHOLE / t->step);
-    if (last > first)
-        gather_edge(t, i, l, from, to, last);
-}
-
-/* ---- bins that are about as long as tiles, or longer: leaves, and the finest others ---- */
 
 /* Those of a row from `first` on, each of so many tiles, and where the first one begins. */
 struct strip {
@@ -378,11 +314,8 @@ static void tile_row(struct tiling *t, uint32_t row)
     } else if (bin > t->step) { /* also where leaves are longer, and not all slices are there */
         for (uint32_t i = 0; i < r->leaf_blocks; i++)
             tile_leaves(t, &l, &leaves[i], (uint64_t)i * FV_TIMELINE_LEAVES);
-    } else if (bin <= t->step && EDGES * bin > t->step) {
-        tile_bins(t, &l);
     } else {
-        for (size_t i = 0; i < t->count; i++)
-            gather(t, i, &l);
+        tile_bins(t, &l);
     }
 }
 

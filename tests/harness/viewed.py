@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fvmpi view's server, and what an archive has as otf2-print tells it: what the server says is held against that."""
+import array
 import json
 import os
 import random
@@ -43,6 +44,36 @@ class Server(Served):
     def stop(self):
         self.process.terminate()
         return harness.finish(self.process)
+
+
+CLASSES = 9  # of regions, timeline.h
+
+
+class Tiles:
+    """What the server says of so many tiles of each line: "0-3,7;4" are two."""
+
+    def __init__(self, server, lines, count, **window):
+        status, data = server.fetch('/tiles', method='POST', data=lines.encode(), count=count, **window)
+        equal('tiles', status, 200)
+        self.all, self.count = (lines.count(';') + 1) * count, count
+        equal('bytes', len(data), self.all * (7 + CLASSES))
+        self.regions = array.array('I', data[: 4 * self.all])
+        self.region_parts, self.waits = data[4 * self.all : 5 * self.all], data[5 * self.all : 6 * self.all]
+        self.parts, self.computing = data[6 * self.all : -self.all], data[-self.all :]
+
+    def row(self, data, row):
+        return list(data[row * self.count : (row + 1) * self.count])
+
+    def of_class(self, k, row):
+        return self.row(self.parts[k * self.all : (k + 1) * self.all], row)
+
+
+def generated(ranks, calls, *words):
+    """An experiment with a trace that no program made; words: trace_gen's others."""
+    made = os.path.join(harness.scratch('generated'), 'exp')
+    generate = os.path.join(harness.BUILD, 'tests/bench/trace_gen')
+    harness.run([generate, made, *map(str, (ranks, calls, *words))]).ended(0)
+    return made
 
 
 def events_of(anchor):

@@ -14,7 +14,7 @@ sys.path.append(HERE + '/../harness')
 import harness
 from report import check, equal
 from served import Served, seen_in_browser
-from viewed import Server
+from viewed import Server, generated
 
 PATIENCE_S = 60
 
@@ -120,8 +120,7 @@ def main():
         with tap.test('traces in a browser'):
             raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')
         tap.done()
-    whole = os.path.join(harness.scratch('whole'), 'exp')
-    harness.run([os.path.join(harness.BUILD, 'tests/bench/trace_gen'), whole, '2', '200000']).ended(0)
+    whole = generated(2, 200000)
     grows(tap, whole)
     live(tap, whole)
     tap.done()

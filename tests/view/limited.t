@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fvmpi view --index-max: the index stays below that size; what it has is as in an index of everything, and what it has
 not is counted and said."""
-import array
 import os
 import sys
 
@@ -12,11 +11,10 @@ sys.path.append(HERE + '/../harness')
 import harness
 from report import check, equal
 from served import seen_in_browser
-from viewed import Server, foreign
+from viewed import CLASSES, Server, Tiles, foreign, generated
 
 RANKS, CALLS = 8, 160000
 MOST = 1 << 20
-CLASSES = 9
 
 
 def index_of(made):
@@ -31,9 +29,8 @@ def found_by(server, **window):
 def parts_of(server, count, **window):
     rows = len(server.json('about')['rows'])
     lines = ';'.join(map(str, range(rows)))
-    status, data = server.fetch('/tiles', method='POST', data=lines.encode(), count=count, **window)
-    equal('tiles', status, 200)
-    return array.array('B', data[6 * rows * count :])
+    tiles = Tiles(server, lines, count, **window)
+    return tiles.parts + tiles.computing
 
 
 class Whole:
@@ -143,9 +140,7 @@ def wrong(tap):
 def main():
     tap = harness.Tap()
     foreign(tap)  # skips where no trace can be shown
-    made = os.path.join(harness.scratch('limited'), 'exp')
-    generate = os.path.join(harness.BUILD, 'tests/bench/trace_gen')
-    harness.run([generate, made, str(RANKS), str(CALLS), '0', '20', '1']).ended(0)
+    made = generated(RANKS, CALLS, 0, 20, 1)
     whole = Whole(made)
     left_out(tap, made, whole)
     whole.server.stop()

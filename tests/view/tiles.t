@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fvmpi view's tiles at every zoom, by bins of any length, by leaves and by calls: what they have is what the calls have
 that fvmpi query tells. And indexes that several processes made."""
-import array
 import json
 import os
 import random
@@ -14,10 +13,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(HERE + '/../harness')
 import harness
 from report import check, equal
-from viewed import Server, foreign
+from viewed import CLASSES, Server, Tiles, foreign, generated
 
 RANKS, CALLS = 3, 20000
-CLASSES = 9
+SINGLE = ';'.join(map(str, range(RANKS)))  # each rank a line
 
 
 def calls_of(made):
@@ -58,24 +57,6 @@ class Exact:
             tiles[i] += sign * max(min(until, begin + self.step) - max(since, begin), 0)
 
 
-class Tiles:
-    def __init__(self, server, rows, begin, end, count):
-        lines = ';'.join(map(str, rows))
-        window = {'from': begin, 'to': end, 'count': count}
-        status, data = server.fetch('/tiles', method='POST', data=lines.encode(), **window)
-        equal('tiles', status, 200)
-        self.all, self.count = len(rows) * count, count
-        self.regions = array.array('I', data[: 4 * self.all])
-        self.region_parts, self.waits = data[4 * self.all : 5 * self.all], data[5 * self.all : 6 * self.all]
-        self.parts = data[6 * self.all :]
-
-    def row(self, data, row):
-        return list(data[row * self.count : (row + 1) * self.count])
-
-    def of_class(self, k, row):
-        return self.row(self.parts[k * self.all : (k + 1) * self.all], row)
-
-
 def near(what, found, wanted, edge):
     """Each but for the bins at its edges, and for all together those at the window's edges; each is rounded by itself,
     and of what is less than a part there is one."""
@@ -89,7 +70,7 @@ def held(server, exact, begin, end, count):
     """True: these are exact, and the function that has most was held against them, too."""
     about = server.json('about')
     names, classes = [row[0] for row in about['regions']], [row[1] for row in about['regions']]
-    tiles, step = Tiles(server, range(RANKS), begin, end, count), (end - begin) / count
+    tiles, step = Tiles(server, SINGLE, count, **{'from': begin, 'to': end}), (end - begin) / count
     leaf = 16 * about['span_ns'] / min(len(calls) for calls in exact)  # at most; an eighth of it at least
     edge = 255 * min(leaf / step, 1) if leaf <= 8 * step else 0
     for row, calls in enumerate(exact):
@@ -113,8 +94,9 @@ def held(server, exact, begin, end, count):
 
 def together(server, begin, end, count):
     """Several rows as one are their mean."""
-    single = Tiles(server, range(RANKS), begin, end, count)
-    one = Tiles(server, ['0-{}'.format(RANKS - 1)], begin, end, count)
+    window = {'from': begin, 'to': end}
+    single = Tiles(server, SINGLE, count, **window)
+    one = Tiles(server, '0-{}'.format(RANKS - 1), count, **window)
     for k in range(CLASSES):
         rows = [single.of_class(k, row) for row in range(RANKS)]
         for tile, found in enumerate(one.of_class(k, 0)):
@@ -154,9 +136,7 @@ def joined(tap, made):
 def main():
     tap = harness.Tap()
     foreign(tap)  # skips where no trace can be shown
-    made = os.path.join(harness.scratch('tiles'), 'exp')
-    generate = os.path.join(harness.BUILD, 'tests/bench/trace_gen')
-    harness.run([generate, made, str(RANKS), str(CALLS), '0', '20', '1']).ended(0)
+    made = generated(RANKS, CALLS, 0, 20, 1)
     exact = calls_of(made)
     server = Server(made)
     span, choose, alone = server.json('about')['span_ns'], random.Random(45), 0

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fvmpi view: what its server says of stretches of time, against the events of the archive as otf2-print tells them;
 tiles against slices; the cache; who may ask; the page in a browser."""
-import array
 import gzip
 import json
 import os
@@ -19,9 +18,7 @@ sys.path.append(HERE + '/../harness')
 import harness
 from report import check, equal
 from served import seen_in_browser
-from viewed import Server, counted, events_of, foreign, windows
-
-CLASSES = 9
+from viewed import CLASSES, Server, Tiles, counted, events_of, foreign, generated, windows
 
 
 def add(sums, more):
@@ -38,11 +35,8 @@ def ask_tiles(server, lines, **window):
 
 
 def tiles_of(server, lines, count, **window):
-    status, data = ask_tiles(server, lines, count=count, **window)
-    equal('tiles', status, 200)
-    all = (lines.count(';') + 1) * count
-    equal('bytes', len(data), all * (7 + CLASSES))
-    return array.array('I', data[: 4 * all]), data[5 * all : 6 * all], data[6 * all :]
+    tiles = Tiles(server, lines, count, **window)
+    return tiles.regions, tiles.waits, tiles.parts
 
 
 def pyramid(server, about, exact, begin, end, count):
@@ -129,9 +123,7 @@ def computing(tap, name, server, exact):
     with tap.test(name + ': computing of which nothing is known'):
         for begin, end in windows(span):
             lines = ';'.join(map(str, range(len(exact))))
-            status, data = ask_tiles(server, lines, count=count, **{'from': begin, 'to': end})
-            equal('tiles', status, 200)
-            found = data[(6 + CLASSES) * len(exact) * count :]
+            found = Tiles(server, lines, count, **{'from': begin, 'to': end}).computing
             step = (end - begin) / count
             for row, calls in enumerate(exact):
                 first, last = min(call[0] for call in calls), max(call[1] for call in calls)
@@ -389,11 +381,8 @@ def in_browser(tap, anchor):
 
 def large(tap):
     """Frames of a trace of a million calls; with FVMPI_TEST_LONG of four."""
-    made = os.path.join(harness.scratch('large'), 'exp')
     ranks = 64 if os.environ.get('FVMPI_TEST_LONG') else 16
-    harness.run(
-        [os.path.join(harness.BUILD, 'tests/bench/trace_gen'), made, str(ranks), '60000', '0', '20', '1']
-    ).ended(0)
+    made = generated(ranks, 60000, 0, 20, 1)
     server = Server(made)
     with tap.test('a large trace: its calls'):
         equal('calls', server.json('about')['slices'], ranks * 66000)
