@@ -211,9 +211,16 @@ class Stacks {
   paint() {
     this.arrange();
     this.tell();
+    this.paintOn(context(this.canvas));
+  }
+  get tall() {
+    const { top, tall } = this.places.at(-1) || { top: 0, tall: 0 };
+
+    return top + tall;
+  }
+  paintOn({ picture, wide, tall }) {
     const { view, places } = this,
-      { palette } = view,
-      { picture, wide, tall } = context(this.canvas);
+      { palette } = view;
 
     picture.fillStyle = palette.ground;
     picture.fillRect(0, 0, wide, tall);

@@ -205,10 +205,15 @@ function paintCaption(c, view, top) {
   }
 }
 
+/* Where the call stacks are, below all pictures: { top, tall }. */
+function stacksPlace({ charts: { stacks } }, { top, tall }) {
+  return { top: top + tall + CAPTION_TALL, tall: stacks.isShown ? stacks.tall : 0 };
+}
+
 function saveSvg(view) {
   const places = placesOf(view),
-    end = places[places.length - 1],
-    c = new SvgContext(view.canvas.clientWidth, end.top + end.tall + CAPTION_TALL);
+    below = stacksPlace(view, places.at(-1)),
+    c = new SvgContext(view.canvas.clientWidth, below.top + below.tall);
 
   c.font = "11px sans-serif";
   for (const { view: of, top, tall } of places) {
@@ -218,15 +223,22 @@ function saveSvg(view) {
     paintCaption(c, of, tall);
     c.restore();
   }
+  if (below.tall) {
+    c.save();
+    c.translate(0, below.top);
+    view.charts.stacks.paintOn({ picture: c, wide: c.wide, tall: below.tall });
+    c.restore();
+  }
   download(pictureName(view, "svg"), c.text(), "image/svg+xml");
 }
 function savePng(view) {
   const places = placesOf(view),
-    end = places[places.length - 1],
+    below = stacksPlace(view, places.at(-1)),
+    { canvas: stacks } = view.charts.stacks,
     ratio = devicePixelRatio || 1,
     out = make("canvas", {
       width: view.canvas.clientWidth * ratio,
-      height: (end.top + end.tall + CAPTION_TALL) * ratio,
+      height: (below.top + below.tall) * ratio,
     }),
     c = out.getContext("2d");
 
@@ -236,6 +248,7 @@ function savePng(view) {
     c.drawImage(of.canvas, 0, top, of.canvas.clientWidth, tall);
     paintCaption(c, of, top + tall);
   }
+  if (below.tall) c.drawImage(stacks, 0, below.top, stacks.clientWidth, below.tall);
   out.toBlob(blob => download(pictureName(view, "png"), blob, "image/png"));
 }
 

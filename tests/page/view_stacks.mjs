@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Looks at the call stacks of several rows on the page of fvmpi view. view_stacks.mjs FOLDER ADDRESS NAME. Each line of
  * stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
+import fs from "node:fs";
 import path from "node:path";
 import { TIMEOUT, accessible, launch, look, opened, same, settled } from "./browser.mjs";
 
@@ -181,6 +182,42 @@ async function kept(page) {
   return same("shown", found, [[0, 1], [1], true]);
 }
 
+/* Pictures that are saved have them below the rows. */
+async function saved(page) {
+  const save = async kind => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("picture as " + kind);
+      const [download] = await Promise.all([page.waitForEvent("download", TIMEOUT), page.keyboard.press("Enter")]);
+
+      return fs.readFileSync(await download.path());
+    },
+    { top, tall, names } = await page.evaluate(() => {
+      const { view } = document.getElementById("picture"),
+        { stacks } = view.charts;
+
+      return {
+        top: view.canvas.clientHeight,
+        tall: stacks.canvas.clientHeight,
+        names: stacks.places.map(({ row }) => rowName(view.about.rows[row])),
+      };
+    }),
+    svg = (await save("SVG")).toString(),
+    png = await save("PNG"),
+    texts = [...svg.matchAll(/<text[^>]* y="([\d.]+)"[^>]*>([^<]*)</g)],
+    below = texts.filter(([, y]) => Number(y) > top + 22).map(([, , words]) => words),
+    ends = [Number(svg.match(/height="(\d+)"/)[1]), png.readUInt32BE(20)];
+
+  return (
+    same("height", ends, [top + 22 + tall, top + 22 + tall]) ||
+    same(
+      "rows",
+      names.filter(words => !below.includes(words)),
+      [],
+    ) ||
+    (below.length > names.length ? null : "no calls: " + below)
+  );
+}
+
 /* What is clicked on is selected; a name leads to its row; with Shift it goes. */
 async function clicked(page) {
   await zoom(page);
@@ -228,6 +265,7 @@ for (const [theme, options] of Object.entries({ light: {}, dark: { colorScheme: 
   await page.screenshot({ path: path.join(folder, `view-${name}-stacks-${theme}.png`) });
   await look(theme + ": accessible", accessible(page));
   if (theme === "light") {
+    await look("pictures that are saved", saved(page));
     await look("kept in the address", kept(page));
     await look("clicks", clicked(page));
   }
