@@ -345,6 +345,14 @@ void fv_import_take_part(struct fv_merge *m, const struct fv_import_part *part)
     import_of(m)->is_part = true;
 }
 
+void fv_import_take_head(struct fv_merge *m, uint64_t bytes)
+{
+    struct fv_import *import = import_of(m);
+    const uint64_t each = bytes / FV_IMPORT_EVENT_BYTES / (import->tables[FV_IMPORT_LOCATION].count + 1);
+
+    import->most_events = each ? each : 1;
+}
+
 /* ---- opening ---- */
 
 bool fv_import_is_anchor(const char *path)

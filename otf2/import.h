@@ -35,6 +35,8 @@ struct fv_import_part {
     const char *of;          /* what reports call the run; NULL: by the archive's name */
 };
 void fv_import_take_part(struct fv_merge *merge, const struct fv_import_part *part);
+/* Or: of each location the records are those of its first events, so many bytes of all locations. */
+void fv_import_take_head(struct fv_merge *merge, uint64_t bytes);
 /* Collective, behind fv_merge_unify(): rank files of this process's ranks, into a directory that is there. That of the
  * first rank says what was wrong in the archive. False: logged. */
 bool fv_import_transcribe(struct fv_merge *merge, const char *directory);

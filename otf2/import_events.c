@@ -689,7 +689,8 @@ static void fill(struct fv_import_stream *s)
 
     while (s->reader && s->next == s->count) {
         bool is_read = s->import->is_known && l->rank != FV_NONE; /* those that are no threads are read once */
-        uint64_t left = is_read ? l->read - s->read : UINT64_MAX, read = 0;
+        const uint64_t most = s->import->most_events ? s->import->most_events : UINT64_MAX;
+        uint64_t left = (is_read ? l->read : most) - s->read, read = 0;
         uint64_t piece = left < FV_IMPORT_AHEAD / 2 ? left : FV_IMPORT_AHEAD / 2;
 
         s->next = s->count = s->value_count = 0;

@@ -230,6 +230,7 @@ struct fv_import {
     uint32_t first, count; /* ranks of this process */
     struct fv_import_part part;
     bool is_part;         /* else all of the run is taken */
+    uint64_t most_events; /* of a location; 0: all are taken */
     bool has_mpi_regions; /* among its definitions */
     struct fv_import_survey *surveys;
     uint32_t any_call;         /* function that stands for a call that has no region */

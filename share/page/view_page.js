@@ -206,7 +206,7 @@ async function showView() {
   document
     .getElementById("tools")
     .append(
-      followTraces(trace),
+      ...followTraces(trace),
       make("button", { type: "button", onclick: () => view.palettes.open() }, "Commands (Ctrl K)"),
       make("button", { type: "button", onclick: () => view.help.showModal() }, "Keys (?)"),
     );
@@ -218,29 +218,60 @@ async function showView() {
   await startView(view);
 }
 
-const GROWS_MS = 5000;
+const GROWS_MS = 5000,
+  MAKES_MS = 500;
 
-/* A trace that is still written: what is new is shown when that is asked for. */
+/* A trace that is still written: what is new is shown when that is asked for. Of a large one its first part is shown
+ * until the whole can be: at once where nobody has moved in it, else when that is asked for. */
 function followTraces(trace) {
-  const button = make("button", { type: "button", id: "more", hidden: true }, "more was written: show it");
-  let shown = null;
+  const button = make("button", { type: "button", id: "more", hidden: true }, "more was written: show it"),
+    note = make("span", { id: "part", role: "status" }),
+    moves = ["pointerdown", "wheel", "keydown"];
+  let shown = null,
+    isAsked = false,
+    hasMoved = false,
+    timer = null;
 
-  async function look() {
-    const { more, number } = await trace.json("more", {});
-
-    shown = shown === null ? number : shown;
-    button.hidden = !more;
-    if (number !== shown) location.reload();
+  function tell({ percent, failed }) {
+    note.textContent = failed
+      ? "the first part of each process; the whole could not be made: the terminal says why"
+      : percent === null
+        ? ""
+        : "the first part of each process; the whole is being made: " + percent + " %";
   }
+  async function look() {
+    const answer = await trace.json("more", {}),
+      isWhole = note.textContent && answer.percent === null;
+
+    shown = shown === null ? answer.number : shown;
+    if (answer.number !== shown && !(isWhole && hasMoved)) {
+      location.reload();
+      return;
+    }
+    button.hidden = !answer.more && answer.number === shown;
+    if (answer.number !== shown) {
+      note.textContent = "the first part of each process";
+      button.textContent = "the whole is there: show it";
+      button.onclick = () => location.reload();
+    } else {
+      tell(answer);
+    }
+    wait(isAsked || (answer.percent !== null && !answer.failed) ? MAKES_MS : GROWS_MS);
+  }
+  function wait(ms) {
+    clearTimeout(timer);
+    timer = setTimeout(() => look().catch(() => wait(GROWS_MS)), ms);
+  }
+  for (const move of moves) addEventListener(move, () => (hasMoved = true), { capture: true, passive: true });
   button.onclick = async () => {
     button.disabled = true;
     button.textContent = "reading ...";
+    isAsked = true;
     await trace.ask("renew", {}, "");
-    setInterval(() => look().catch(() => {}), 500);
+    wait(MAKES_MS);
   };
-  setInterval(() => look().catch(() => {}), GROWS_MS);
-  look().catch(() => {});
-  return button;
+  look().catch(() => wait(GROWS_MS));
+  return [note, button];
 }
 
 /* All of its rows over all of its time. */

@@ -16,13 +16,14 @@ class ServedTrace {
   constructor(number) {
     this.number = number;
     this.regions = null; /* the server's number -> ours; null: the same */
+    this.shown = {}; /* which of those that the server has had; from `about` on the same one */
   }
 
   /* `body`: what is posted. */
   async ask(path, values, body) {
     const of = this.number ? { trace: this.number } : {},
       answer = await fetch(
-        path + "?" + new URLSearchParams({ ...values, ...of, token: viewToken }),
+        path + "?" + new URLSearchParams({ ...values, ...of, ...this.shown, token: viewToken }),
         body === undefined ? {} : { method: "POST", body },
       );
 
@@ -70,6 +71,7 @@ class ServedTrace {
   async about() {
     const about = await this.json("about", {});
 
+    this.shown = { number: about.number };
     about.rows = about.rows.map(([rank, thread, host, depth, name]) => ({ rank, thread, host, depth, name }));
     about.regions = about.regions.map(([name, of, file, count, ns], number) => ({
       ...{ number, name, class: of, file, count, ns },

@@ -37,12 +37,10 @@ static void look_ahead(struct collecting *c, size_t file)
 {
     const struct fv_merge *m = c->a->merge;
     struct fv_sink ahead = fv_collect_look_ahead(c->ranks[file]);
-    struct fv_replay quiet = c->replay;
-
-    quiet.progress = NULL;
     void *records = m->source->open(
-        m, &(struct fv_source_rank){
-               .replay = &quiet, .file = file, .sink = &ahead, .locations = c->locations[file], .stats = &c->stats });
+        m,
+        &(struct fv_source_rank){
+            .replay = &c->replay, .file = file, .sink = &ahead, .locations = c->locations[file], .stats = &c->stats });
     m->source->until(records, UINT64_MAX);
     m->source->close(records);
 }
@@ -59,12 +57,8 @@ static void open_ranks(struct collecting *c)
     struct fv_merge *m = c->a->merge;
     size_t count = m->file_count;
 
-    c->replay = (struct fv_replay){ .defs = &m->defs,
-                                    .clocks = &m->clocks,
-                                    .calls = m->calls,
-                                    .views = c->a->rings.views,
-                                    .progress = c->options->progress,
-                                    .progress_context = c->options->progress_context };
+    c->replay =
+        (struct fv_replay){ .defs = &m->defs, .clocks = &m->clocks, .calls = m->calls, .views = c->a->rings.views };
     for (size_t i = 0; i < m->defs.function_count; i++)
         c->cancels = c->cancels || !strcmp(m->defs.functions[i].name, "MPI_Cancel");
     c->ranks = fv_xcalloc(count + 1, sizeof(*c->ranks));
@@ -225,6 +219,8 @@ static bool collect(struct collecting *c)
         good = !fv_transport_any(t, !replay_piece(c, until));
         if (good && fv_transport_any(t, c->collect.count > BATCH_ITEMS / 2))
             settle(c, false);
+        if (c->options->progress)
+            c->options->progress(c->options->progress_context, m->event_bytes / pieces);
     }
     good = !fv_transport_any(t, !replay_end(c) || !good);
     if (good)

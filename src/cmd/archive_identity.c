@@ -9,35 +9,45 @@
 #include <fcntl.h>
 
 /* Sums up, as directories have no order. */
-static void add_file(uint64_t *sum, int directory, const char *path)
+static void add_file(struct fv_archive_files *files, int directory, const char *path)
 {
     struct stat st;
 
     if (fstatat(directory, path, &st, 0))
         return;
     const uint64_t changed = fv_mix2((uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec);
-    *sum += fv_mix2(fv_hash_text(path), fv_mix2(changed, (uint64_t)st.st_size));
+    files->hash += fv_mix2(fv_hash_text(path), fv_mix2(changed, (uint64_t)st.st_size));
+    files->bytes += (uint64_t)st.st_size;
 }
 
-bool fv_archive_identity(const char *anchor, char *out, size_t bytes)
+bool fv_archive_look(const char *anchor, struct fv_archive_files *out)
 {
     const int base = (int)(strlen(anchor) - strlen(FV_ARCHIVE_ENDING));
     char path[PATH_MAX];
-    uint64_t sum = 0;
     struct stat st;
 
+    *out = (struct fv_archive_files){ 0 };
     if (base <= 0 || base >= PATH_MAX - 8 || stat(anchor, &st))
         return false;
-    add_file(&sum, AT_FDCWD, anchor);
+    add_file(out, AT_FDCWD, anchor);
     snprintf(path, sizeof(path), "%.*s.def", base, anchor);
-    add_file(&sum, AT_FDCWD, path);
+    add_file(out, AT_FDCWD, path);
     path[base] = '\0';
     DIR *directory = opendir(path);
     for (const struct dirent *e; directory && (e = readdir(directory));)
         if (*e->d_name != '.')
-            add_file(&sum, dirfd(directory), e->d_name);
+            add_file(out, dirfd(directory), e->d_name);
     if (directory)
         closedir(directory);
-    snprintf(out, bytes, FVMPI_VERSION " %016llx", (unsigned long long)sum);
+    return true;
+}
+
+bool fv_archive_identity(const char *anchor, char *out, size_t bytes)
+{
+    struct fv_archive_files files;
+
+    if (!fv_archive_look(anchor, &files))
+        return false;
+    snprintf(out, bytes, FVMPI_VERSION " %016llx", (unsigned long long)files.hash);
     return true;
 }

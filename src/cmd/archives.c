@@ -114,22 +114,32 @@ static int take_turn(const char *anchor)
     return turn;
 }
 
-int fv_archive_unify(const char *path, char **argv)
+pid_t fv_archive_unify_begin(const char *path, char **argv)
 {
     char program[PATH_MAX + 32];
 
     if (!fv_install_beside("fvunify-serial", program, sizeof(program))) {
         fv_log("/proc is not mounted, and is needed to find fvunify; mount it: mount -t proc proc /proc");
-        return FV_EXIT_FAILED;
+        return -1;
     }
     if (access(program, X_OK)) {
         fv_log("%s: needs OTF2, without which this fvmpi was built; install the package libotf2-trace-dev and build it "
                "again",
                path);
-        return FV_EXIT_FAILED;
+        return -1;
     }
     argv[0] = program;
-    return fv_spawn(argv, NULL, NULL);
+    return fv_spawn_begin(argv, NULL);
+}
+
+int fv_archive_unify(const char *path, char **argv)
+{
+    const pid_t pid = fv_archive_unify_begin(path, argv);
+    int status = FV_EXIT_FAILED;
+
+    if (pid > 0)
+        fv_spawn_ended(pid, true, &status, NULL);
+    return status;
 }
 
 static int make(const char *anchor, const char *directory)

@@ -6,9 +6,11 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #define FV_ARCHIVE_ENDING ".otf2" /* of the anchor file's name */
 
@@ -28,6 +30,15 @@ bool fv_archive_make_place(const char *path, char place[PATH_MAX]);
 /* Runs fvunify, by one process, on what `path` names; argv[0] is filled in. The exit status, or FV_EXIT_FAILED: it
  * could not be run, which was said. */
 int fv_archive_unify(const char *path, char **argv);
+/* The same in two steps, for fv_spawn_ended(). -1: it could not be run. */
+pid_t fv_archive_unify_begin(const char *path, char **argv);
+
+/* All its files. False: there is none. */
+struct fv_archive_files {
+    uint64_t hash; /* of their names, sizes and times */
+    uint64_t bytes;
+};
+bool fv_archive_look(const char *anchor, struct fv_archive_files *out);
 
 /* As run.json of an experiment names the archive that it was made of: by the names, sizes and times of all its files,
  * and by who made it. Another archive in its place has another. False: there is none. */

@@ -103,6 +103,8 @@ enum {
     OPT_TIMELINE,
     OPT_SOURCE,
     OPT_TIMELINE_MOST,
+    OPT_HEAD,
+    OPT_PROGRESS,
     OPT_PROCESSES,
     OPT_VERSION
 };
@@ -128,6 +130,8 @@ static int take_option(void *options, int option)
     case OPT_TIMELINE: o->timeline = optarg; return FV_GO_ON;
     case OPT_PROCESSES: return FV_GO_ON; /* processes_serial.c */
     case OPT_TIMELINE_MOST: o->timeline_most = strtoull(optarg, NULL, 10); return FV_GO_ON;
+    case OPT_HEAD: o->head = strtoull(optarg, NULL, 10); return FV_GO_ON;
+    case OPT_PROGRESS: o->progress = atoi(optarg); return FV_GO_ON;
     case OPT_SOURCE: o->source = strtoull(optarg, NULL, 16); return FV_GO_ON;
     case OPT_MEMORY:
         return parse_size(optarg, &o->memory) ? FV_GO_ON : wrong(optarg, "--memory takes a size from 1M, like 256M");
@@ -203,6 +207,8 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { "timeline", required_argument, NULL, OPT_TIMELINE },
         { "source", required_argument, NULL, OPT_SOURCE },
         { "timeline-most", required_argument, NULL, OPT_TIMELINE_MOST },
+        { "head", required_argument, NULL, OPT_HEAD },
+        { "progress", required_argument, NULL, OPT_PROGRESS },
         { "processes", required_argument, NULL, OPT_PROCESSES },
         { "quiet", no_argument, NULL, 'q' },
         { "verbose", no_argument, NULL, 'v' },
@@ -231,7 +237,25 @@ static volatile sig_atomic_t interrupted;
 static void interrupt(int signal)
 {
     (void)signal;
+    if (!interrupted)
+        fv_processes_interrupt();
     interrupted = 1;
+}
+
+static void tell_progress(struct fv_unify_progress *p)
+{
+    const uint64_t percent = p->all && p->done < p->all ? p->done * 100 / p->all : 100;
+
+    if (percent > p->percent && write(p->to, &(uint8_t){ (uint8_t)percent }, 1) == 1)
+        p->percent = (uint8_t)percent;
+}
+
+static void progress_begin(struct fv_unify *r, uint64_t passes, double begin_s)
+{
+    r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
+                                              .to = first_process ? r->options.progress : 0,
+                                              .all = r->merge.event_bytes * passes,
+                                              .begin_s = begin_s };
 }
 
 /* Of this process's share, which stands for all. */
@@ -241,6 +265,8 @@ static void progress_add(void *context, uint64_t bytes)
     static const char full[] = "##################################################";
 
     p->done += bytes;
+    if (p->to)
+        tell_progress(p);
     double now = p->on ? fv_now_s() : 0;
     if (!p->on || now - p->begin_s < 0.5 || now - p->last_s < 0.1)
         return;
@@ -263,9 +289,14 @@ static void progress_end(struct fv_unify_progress *p)
 
 static bool said_interrupted(struct fv_unify *r)
 {
-    if (interrupted && r->merge.transport->rank == 0)
+    static bool said;
+
+    if (interrupted && r->merge.transport->rank == 0 && !said)
         fv_log("%s: interrupted; %s", r->options.directories.items[0],
-               r->merge.source_context ? "there is no analysis" : "no archive was made");
+               r->options.timeline       ? "nothing was made that could be viewed"
+               : r->merge.source_context ? "there is no analysis"
+                                         : "no archive was made");
+    said = interrupted;
     return interrupted;
 }
 
@@ -594,16 +625,17 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
     bool good = fv_merge_open(&r->merge, t, r->options.directories.items, r->options.directories.count);
 
     fv_experiment_keep_private(r->options.directories.items[0]);
+    if (good && r->options.head)
+        fv_merge_take_head(&r->merge, r->options.head / (r->merge.defs.world_size + 1));
     if (good) {
         good = fv_merge_unify(&r->merge, r->options.symbols, r->options.samples);
-        r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
-                                                  .all = r->merge.event_bytes * (1 + r->options.analysis),
-                                                  .begin_s = begin };
+        progress_begin(r, 1 + r->options.analysis, begin);
         fv_unify_say_problems(r);
         good = !fv_transport_any(t, good && !fv_unify_may_read(r)) && good;
         good = good && fv_unify_has_traces(r) && take_output(r);
         r->incomplete = (good && !correct(r)) || r->incomplete;
         r->incomplete = (good && !analyse(r)) || r->incomplete;
+        good = good && !fv_transport_any(t, said_interrupted(r));
         good = good && (r->options.timeline ? write_timeline(r) : write_archive(r));
         if (good && first_process && !r->options.timeline)
             end_analysis(r);
@@ -634,16 +666,14 @@ static bool merge_events(struct fv_unify *r, const struct fv_transport *t)
 {
     const char *anchor = r->options.directories.items[0];
 
-    r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
-                                              .all = PASSES * r->merge.event_bytes,
-                                              .begin_s = fv_now_s() };
+    progress_begin(r, PASSES, fv_now_s());
     bool good = fv_merge_unify(&r->merge, r->options.timeline != NULL, FV_SAMPLES_NONE);
     good = good && take_output(r);
     if (!r->options.timeline) {
         good = good && !fv_transport_any(t, first_process && !fv_unify_archive_begin(anchor, output_of(r)));
         good = good && !fv_transport_any(t, !fv_import_transcribe(&r->merge, output_of(r)));
     }
-    good = good && (analyse(r) || !r->options.analysis);
+    good = good && (analyse(r) || !r->options.analysis) && !fv_transport_any(t, said_interrupted(r));
     if (r->options.timeline)
         good = good && write_timeline(r);
     progress_end(&r->progress);
@@ -664,6 +694,8 @@ static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
 
     if (good && !fv_part_is_all(asked))
         fv_import_take_part(&r->merge, &part);
+    if (good && r->options.head)
+        fv_import_take_head(&r->merge, r->options.head);
     good = good && merge_events(r, t);
 
     if (good && !r->options.timeline) {
@@ -695,8 +727,11 @@ int main(int argc, char **argv)
     first_process = t->rank == 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* who wanted to know the progress may be gone */
     signal(SIGXFSZ, SIG_IGN); /* the limit on the size of files is an error like a full disk */
     int status = parse(argc, argv, &run.options);
+    if (status < 0 && run.options.head && !freopen("/dev/null", "w", stderr)) /* the whole is made next, and says it */
+        status = FV_EXIT_FAILED;
     if (status < 0)
         status = fv_import_is_anchor(run.options.directories.items[0]) ? merge_archive(&run, t) : merge(&run, t);
     fv_processes_stop();

@@ -8,6 +8,8 @@
 
 /* NULL: failed, and has logged. */
 const struct fv_transport *fv_processes_start(int *argc, char ***argv);
+/* In a handler of signals: the others of this program get it, too, unless whoever started them sees to that. */
+void fv_processes_interrupt(void);
 /* Collective. */
 void fv_processes_stop(void);
 

@@ -4,6 +4,7 @@
 #include "cmd/processes.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -115,6 +116,12 @@ const struct fv_transport *fv_processes_start(int *argc, char ***argv)
     transport.rank = processes.rank;
     transport.size = processes.count;
     return &transport;
+}
+
+void fv_processes_interrupt(void)
+{
+    for (int i = 1; i < processes.count && !processes.rank; i++)
+        kill(processes.children[i], SIGTERM);
 }
 
 void fv_processes_stop(void)

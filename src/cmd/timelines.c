@@ -3,38 +3,49 @@
 #include "base/base.h"
 #include "base/experiment.h"
 #include "cmd/archives.h"
+#include "cmd/child.h"
 #include "experiment/experiment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static uint64_t hash_file(uint64_t hash, const char *path)
+enum {
+    HEAD_BYTES = 16 << 20,      /* of events, whose timeline is made in half a second */
+    LONG_BYTES = 4 * HEAD_BYTES /* of a trace that takes longer than that */
+};
+
+static void add_file(struct fv_archive_files *all, const char *path)
 {
     struct stat st;
 
     if (stat(path, &st))
-        return hash;
-    hash = fv_mix2(hash, fv_hash_text(path));
-    return fv_mix2(fv_mix2(hash, (uint64_t)st.st_size),
-                   (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec);
+        return;
+    all->hash = fv_mix2(fv_mix2(all->hash, fv_hash_text(path)), (uint64_t)st.st_size);
+    all->hash = fv_mix2(all->hash, (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec);
+    all->bytes += (uint64_t)st.st_size;
 }
 
-static uint64_t hash_trace(const struct fv_trace_timeline *r)
+static struct fv_archive_files look_at(const struct fv_trace_timeline *r)
 {
+    struct fv_archive_files all = { .hash = 1 };
     struct fv_rank_files files;
-    uint64_t hash = 1;
 
-    if (fv_is_archive(r->trace))
-        return hash_file(hash, r->trace);
+    if (fv_is_archive(r->trace)) {
+        fv_archive_look(r->trace, &all);
+        return all;
+    }
     fv_rank_files_list(&files, r->trace);
     for (size_t i = 0; i < files.count; i++)
-        hash = hash_file(hash, files.paths[i]);
+        add_file(&all, files.paths[i]);
     fv_rank_files_release(&files);
-    return hash;
+    return all;
 }
 
 /* Beside the trace, or in the user's cache. */
@@ -61,18 +72,74 @@ static int processors(void)
     return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
 }
 
+/* The words of fvunify that makes a timeline in `file`. */
+struct making {
+    char source[24], processes[24], most[24], head[24], progress[24];
+    char *argv[20];
+};
+
+static void begin_making(struct making *m, struct fv_trace_timeline *r, char *file)
+{
+    static char *const options[] = { "--timeline", "--source",        "--processes", "--head",
+                                     "--progress", "--timeline-most", "--output" };
+    char *const values[] = { file, m->source, m->processes, m->head, m->progress, m->most, r->place };
+    size_t count = 1;
+
+    *m = (struct making){ .head = "0", .progress = "0" };
+    snprintf(m->most, sizeof(m->most), "%llu", (unsigned long long)r->most_bytes);
+    snprintf(m->processes, sizeof(m->processes), "%d", processors());
+    snprintf(m->source, sizeof(m->source), "%llx", (unsigned long long)r->source);
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+        m->argv[count++] = options[i];
+        m->argv[count++] = values[i];
+    }
+    m->argv[count++] = "--";
+    m->argv[count] = (char *)r->trace;
+}
+
 /* What is missing in the trace is said. */
 static void make(struct fv_trace_timeline *r)
 {
-    char source[24], processes[24], most[24];
-    char *argv[] = { NULL,          "--timeline", r->file,           "--source", source,
-                     "--processes", processes,    "--timeline-most", most,       "--output",
-                     r->place,      "--",         (char *)r->trace,  NULL };
+    struct making m;
 
-    snprintf(most, sizeof(most), "%llu", (unsigned long long)r->most_bytes);
-    snprintf(processes, sizeof(processes), "%d", processors());
-    snprintf(source, sizeof(source), "%llx", (unsigned long long)r->source);
-    fv_archive_unify(r->trace, argv);
+    begin_making(&m, r, r->file);
+    fv_archive_unify(r->trace, m.argv);
+}
+
+/* Its file needs no name. */
+static bool open_head(struct fv_trace_timeline *t)
+{
+    struct making m;
+    char file[sizeof(t->file)];
+
+    snprintf(file, sizeof(file), "%s/head", t->place);
+    begin_making(&m, t, file);
+    snprintf(m.head, sizeof(m.head), "%d", HEAD_BYTES);
+    fv_archive_unify(t->trace, m.argv);
+    const bool good = fv_timeline_open(&t->timeline, file, t->source);
+    unlink(file);
+    return good;
+}
+
+/* In the background; the timeline that is open is that of the head. */
+static bool begin_to_make(struct fv_trace_timeline *t)
+{
+    struct making m;
+    int ends[2];
+
+    if (pipe2(ends, O_NONBLOCK))
+        return false;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    begin_making(&m, t, t->file);
+    snprintf(m.progress, sizeof(m.progress), "%d", ends[1]);
+    t->maker = fv_archive_unify_begin(t->trace, m.argv);
+    t->progress = ends[0];
+    close(ends[1]);
+    if (t->maker > 0)
+        return true;
+    close(t->progress);
+    t->maker = 0;
+    return false;
 }
 
 /* One that is there may have left out what there is room for now, or be larger. */
@@ -106,16 +173,46 @@ static bool find_trace(struct fv_trace_timeline *t, const char *trace)
     return archives <= 1;
 }
 
-bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes)
+/* Is it there, and made of the trace as it is? Else it can be made, unless *good is false. */
+static bool is_there(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes, bool *good)
 {
+    *good = false;
     if (!find_trace(t, trace))
         return false;
+    const struct fv_archive_files files = look_at(t);
     t->most_bytes = most_bytes;
-    t->source = hash_trace(t);
-    if (!choose_place(t))
+    t->source = files.hash;
+    t->bytes = files.bytes;
+    *good = choose_place(t);
+    if (!*good || !fv_timeline_open(&t->timeline, t->file, t->source))
         return false;
-    if (fv_timeline_open(&t->timeline, t->file, t->source)) {
-        if (fits(t))
+    if (fits(t))
+        return true;
+    fv_timeline_close(&t->timeline);
+    return false;
+}
+
+bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes)
+{
+    bool good;
+
+    if (is_there(t, trace, most_bytes, &good))
+        return true;
+    if (good)
+        make(t);
+    return good && fv_timeline_open(&t->timeline, t->file, t->source);
+}
+
+bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes)
+{
+    bool good;
+
+    if (is_there(t, trace, most_bytes, &good))
+        return true;
+    if (!good)
+        return false;
+    if (t->bytes > LONG_BYTES && open_head(t)) {
+        if (begin_to_make(t))
             return true;
         fv_timeline_close(&t->timeline);
     }
@@ -123,13 +220,45 @@ bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint
     return fv_timeline_open(&t->timeline, t->file, t->source);
 }
 
+bool fv_trace_timeline_is_made(struct fv_trace_timeline *t)
+{
+    uint8_t percent[128];
+    int status;
+
+    if (!t->maker)
+        return true;
+    for (ssize_t n; (n = read(t->progress, percent, sizeof(percent))) > 0;)
+        t->percent = percent[n - 1];
+    if (!fv_spawn_ended(t->maker, false, &status, NULL))
+        return false;
+    close(t->progress);
+    t->maker = 0;
+    return true;
+}
+
+bool fv_trace_timeline_open_made(struct fv_trace_timeline *t, const struct fv_trace_timeline *head)
+{
+    *t = *head;
+    if (head->trace == head->archive)
+        t->trace = t->archive;
+    return fv_timeline_open(&t->timeline, t->file, t->source);
+}
+
 bool fv_trace_timeline_is_old(const struct fv_trace_timeline *t)
 {
-    return hash_trace(t) != t->source;
+    return look_at(t).hash != t->source;
 }
 
 void fv_trace_timeline_close(struct fv_trace_timeline *t)
 {
+    int status;
+
+    if (t->maker) {
+        kill(t->maker, SIGTERM);
+        fv_spawn_ended(t->maker, true, &status, NULL);
+        close(t->progress);
+        t->maker = 0;
+    }
     fv_timeline_close(&t->timeline);
 }
 

@@ -7,18 +7,29 @@
 #include "timeline/timeline_read.h"
 
 #include <limits.h>
+#include <sys/types.h>
 
 struct fv_trace_timeline {
     const char *trace;      /* experiment directory or archive */
     char archive[PATH_MAX]; /* the archive of a directory without rank files, which `trace` is then */
     uint64_t source;        /* what the trace is, by its files */
+    uint64_t bytes;         /* of its files */
     uint64_t most_bytes;    /* that the timeline may have; 0: any number */
     char place[PATH_MAX], file[PATH_MAX + 16];
     struct fv_timeline_file timeline;
+    pid_t maker; /* of the whole timeline, while the one that is open is of the trace's first part; else 0 */
+    int progress;
+    unsigned percent; /* that it has done */
 };
 
 /* Has logged when it fails. Of 0 bytes at most nothing is left out. */
 bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes);
+/* The same, but of a trace that takes longer it opens the first part, and makes the timeline meanwhile. */
+bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes);
+/* Is it made, or has it failed? Else percent is set. */
+bool fv_trace_timeline_is_made(struct fv_trace_timeline *t);
+/* Then, in another one: the whole. False: it could not be made, which was said. */
+bool fv_trace_timeline_open_made(struct fv_trace_timeline *t, const struct fv_trace_timeline *head);
 /* The same, but the file is the caller's, for fv_timeline_close(). */
 bool fv_trace_timeline_of(const char *trace, struct fv_timeline_file *out);
 /* The trace is another one now, such as while it is written. */

@@ -15,6 +15,8 @@ struct fv_unify_options {
     const char *output, *timeline;
     uint64_t source;        /* what the timeline is of, as who looks at it says */
     uint64_t timeline_most; /* bytes; 0: any number */
+    uint64_t head;          /* bytes of events that the timeline is of, the first of each rank; 0: all */
+    int progress;           /* descriptor that gets a byte for each per cent, its number; 0: none */
     uint64_t memory;
     struct fv_part part;
     const char *part_of; /* what the report of it calls the run */
@@ -23,9 +25,11 @@ struct fv_unify_options {
 };
 
 struct fv_unify_progress {
-    bool on, shown;
+    bool on, shown; /* on a terminal */
+    int to;         /* descriptor; 0: none */
     uint64_t done, all;
     double begin_s, last_s;
+    uint8_t percent;
 };
 
 struct fv_unify {

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/options.h"
 #include "cmd/arguments.h"
+#include "cmd/child.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "cmd/timelines.h"
@@ -25,6 +26,7 @@ static const char usage[] =
     "All calls and functions of all ranks are there, at any zoom. Nothing of the trace is changed.\n"
     "Two traces are compared: one below the other, with the differences of their functions.\n"
     "What the page needs is made once and kept: DIR/.fvmpi-view, ARCHIVE.fvmpi/.fvmpi-view, or the user's cache.\n"
+    "Until then, the page of a large trace shows the first part of each process.\n"
     "Where there is a desktop, the browser is opened.\n"
     "The server is for this host only. The printed line says how to reach it from another host, by ssh.\n"
     "The address contains a token, which allows to read the page.\n"
@@ -86,23 +88,37 @@ static void tell_left_out(const struct fv_trace_timeline *t)
         fv_log("%s: --index-max: the index takes %llu bytes at least", t->trace, (unsigned long long)h->file_bytes);
 }
 
-static bool open_trace(struct viewed *r, uint64_t most_bytes)
+/* One that was opened is the latest from now on. */
+static bool add(struct viewed *r, struct fv_trace_timeline *t, bool is_open)
 {
-    struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
-
-    if (!fv_trace_timeline_open(t, r->trace, most_bytes)) {
+    if (!is_open) {
         free(t);
         return false;
     }
-    tell_left_out(t);
+    if (!t->maker)
+        tell_left_out(t);
     FV_GROW(r->timelines, r->room, r->count + 1);
     r->timelines[r->count++] = t;
     return true;
 }
 
-static const struct fv_trace_timeline *latest(const struct viewed *r)
+static bool open_trace(struct viewed *r, uint64_t most_bytes)
+{
+    struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
+
+    return add(r, t, fv_trace_timeline_open_soon(t, r->trace, most_bytes));
+}
+
+static struct fv_trace_timeline *latest(const struct viewed *r)
 {
     return r->timelines[r->count - 1];
+}
+
+static bool open_whole(struct viewed *r)
+{
+    struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
+
+    return add(r, t, fv_trace_timeline_open_made(t, latest(r)));
 }
 
 static void close_trace(struct viewed *r)
@@ -120,29 +136,48 @@ static struct fv_viewer_trace shown(const struct viewed *r)
 {
     const struct fv_trace_timeline *t = latest(r);
 
-    return (struct fv_viewer_trace){ &t->timeline, t->trace, t->place };
+    return (struct fv_viewer_trace){ &t->timeline, t->trace, t->place, t->maker != 0 };
+}
+
+static void show(struct view_run *r, struct fv_viewer *viewer, size_t i)
+{
+    const struct fv_viewer_trace with = shown(&r->traces[i]);
+
+    fv_viewer_renew(viewer, i, &with);
 }
 
 /* A trace that is still written is shown as far as it was when somebody asked for it. */
 static void renew(struct view_run *r, struct fv_viewer *viewer)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (fv_trace_timeline_is_old(latest(&r->traces[i])) && open_trace(&r->traces[i], r->most_bytes)) {
-            const struct fv_viewer_trace with = shown(&r->traces[i]);
+        if (!latest(&r->traces[i])->maker && fv_trace_timeline_is_old(latest(&r->traces[i])) &&
+            open_trace(&r->traces[i], r->most_bytes))
+            show(r, viewer, i);
+}
 
-            fv_viewer_renew(viewer, i, &with);
-        }
+/* Of a first part: is the whole there? */
+static void look_at_maker(struct view_run *r, struct fv_viewer *viewer, size_t i)
+{
+    if (!fv_trace_timeline_is_made(latest(&r->traces[i])))
+        fv_viewer_tell_progress(viewer, i, latest(&r->traces[i])->percent);
+    else if (open_whole(&r->traces[i]))
+        show(r, viewer, i);
+    else
+        fv_viewer_tell_failure(viewer, i);
 }
 
 static void look(struct view_run *r, struct fv_viewer *viewer, unsigned seconds)
 {
+    for (size_t i = 0; i < r->count; i++)
+        if (latest(&r->traces[i])->maker)
+            look_at_maker(r, viewer, i);
     if (fv_viewer_is_asked(viewer))
         renew(r, viewer);
     if (seconds % STRANGERS_S)
         return;
     fv_web_close_strangers(fv_viewer_web(viewer));
     for (size_t i = 0; i < r->count; i++)
-        if (fv_trace_timeline_is_old(latest(&r->traces[i])))
+        if (!latest(&r->traces[i])->maker && fv_trace_timeline_is_old(latest(&r->traces[i])))
             fv_viewer_tell_more(viewer, i);
 }
 
@@ -168,7 +203,7 @@ static int serve(struct view_run *r)
     fv_web_say_address(fv_viewer_web(viewer));
     if (!r->no_browser)
         fv_browser_open(&browser, fv_web_port(fv_viewer_web(viewer)), fv_web_token(fv_viewer_web(viewer)));
-    for (unsigned seconds = LOOKS_S; sigtimedwait(&ends, NULL, &looks) < 0; seconds += LOOKS_S)
+    for (unsigned seconds = LOOKS_S; !fv_spawn_is_to_end() && sigtimedwait(&ends, NULL, &looks) < 0; seconds += LOOKS_S)
         look(r, viewer, seconds);
     fv_browser_close(&browser);
     fv_viewer_close(viewer);

@@ -56,7 +56,7 @@ static void choose(struct fv_merge *m, char *const *directories, size_t count, s
     fv_experiment_release(&e);
 }
 
-static uint64_t event_bytes(const struct fv_reader *reader)
+static void count_events(struct fv_merge *m, const struct fv_reader *reader)
 {
     size_t count;
     const struct fv_chunk *chunks = fv_reader_chunks(reader, &count);
@@ -64,7 +64,8 @@ static uint64_t event_bytes(const struct fv_reader *reader)
 
     for (size_t i = 0; i < count; i++)
         bytes += fv_chunk_has_events(&chunks[i]) ? chunks[i].used : 0;
-    return bytes;
+    m->event_bytes += bytes;
+    m->largest_bytes = bytes > m->largest_bytes ? bytes : m->largest_bytes;
 }
 
 static bool open_file(struct fv_merge *m, const char *path)
@@ -83,9 +84,7 @@ static bool open_file(struct fv_merge *m, const char *path)
         return false;
     }
     m->files[m->file_count++] = (struct fv_merge_file){ .reader = reader, .name = name };
-    uint64_t bytes = event_bytes(reader);
-    m->event_bytes += bytes;
-    m->largest_bytes = bytes > m->largest_bytes ? bytes : m->largest_bytes;
+    count_events(m, reader);
     return true;
 }
 
@@ -114,6 +113,15 @@ bool fv_merge_open(struct fv_merge *m, const struct fv_transport *t, char *const
     }
     free(bytes.data);
     return !fv_transport_any(t, !good || !count || world > WORLD_MAX);
+}
+
+void fv_merge_take_head(struct fv_merge *m, uint64_t bytes)
+{
+    m->event_bytes = m->largest_bytes = 0;
+    for (size_t i = 0; i < m->file_count; i++) {
+        fv_reader_take_head(m->files[i].reader, bytes);
+        count_events(m, m->files[i].reader);
+    }
 }
 
 /* ---- definitions ---- */

@@ -689,6 +689,41 @@ void fv_reader_forget(const struct fv_reader *r, const struct fv_chunk *chunk)
         madvise((uint8_t *)r->mapped + begin, end - begin, MADV_DONTNEED);
 }
 
+/* ---- a head ---- */
+
+/* Of whole records at least one. */
+static uint64_t head_of(const struct fv_reader *r, const struct fv_chunk *chunk, uint64_t bytes)
+{
+    struct fv_event_cursor c = fv_reader_events(r, chunk, NULL);
+    const uint8_t *begin = r->data + chunk->offset + sizeof(struct fv_chunk_header);
+    struct fv_event e;
+
+    while ((uint64_t)(c.at - begin) < bytes && fv_event_next(&c, &e))
+        continue;
+    return (uint64_t)(c.at - begin);
+}
+
+void fv_reader_take_head(struct fv_reader *r, uint64_t bytes)
+{
+    uint64_t left = bytes;
+    size_t count = 0;
+
+    if (r->header.trace_keep)
+        return;
+    while (left && count < r->chunk_count) {
+        struct fv_chunk *c = &r->chunks[count++];
+
+        if (!fv_chunk_has_events(c))
+            continue;
+        if (c->used > left && c->type == FV_CHUNK_EVENTS)
+            c->used = head_of(r, c, left);
+        left -= c->used < left ? c->used : left;
+    }
+    if (count < r->chunk_count && r->header.state == FV_STATE_FINALIZED)
+        r->header.state = FV_STATE_CUT;
+    r->chunk_count = count;
+}
+
 /* ---- iteration ---- */
 
 static void enter_chunk(struct fv_cursor *c, const struct fv_chunk *chunk)

@@ -23,23 +23,17 @@ struct shown {
     const struct fv_web_site *site;
     struct shown *before; /* that it took the place of */
     uint64_t number;      /* of those before */
+    bool is_head;         /* the whole is being made */
 };
 
 struct fv_viewer {
     struct shown *_Atomic shown[FV_VIEWER_TRACES];
-    _Atomic bool has_more[FV_VIEWER_TRACES], is_asked;
+    _Atomic bool has_more[FV_VIEWER_TRACES], has_failed[FV_VIEWER_TRACES], is_asked;
+    _Atomic unsigned percent[FV_VIEWER_TRACES];
     size_t count;
     struct fv_web_site site;
     struct fv_web *web;
 };
-
-/* What is asked about: "trace" is the number of the trace. */
-static inline const struct shown *shown_of(struct fv_viewer *v, struct MHD_Connection *connection)
-{
-    const char *trace = fv_web_query(connection, "trace");
-
-    return v->shown[trace && *trace == '1' && v->count > 1];
-}
 
 /* A number of the address. */
 static inline double number(struct MHD_Connection *connection, const char *name, double least, double most,
@@ -52,6 +46,18 @@ static inline double number(struct MHD_Connection *connection, const char *name,
     if (!text || end == text || *end || !isfinite(value))
         value = usual;
     return value < least ? least : value > most ? most : value;
+}
+
+/* What is asked about: "trace" is the number of the trace, "number" which of those that were shown; else the last. */
+static inline const struct shown *shown_of(struct fv_viewer *v, struct MHD_Connection *connection)
+{
+    const char *trace = fv_web_query(connection, "trace");
+    const struct shown *last = v->shown[trace && *trace == '1' && v->count > 1], *s = last;
+    const double asked = number(connection, "number", 0, (double)last->number, (double)last->number);
+
+    while (s->before && (double)s->number > asked)
+        s = s->before;
+    return s;
 }
 
 struct window {

@@ -61,6 +61,7 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     struct answer *a = begin_answer();
 
     (void)r;
+    fv_json_unsigned(&a->json, "number", v->number);
     fv_json_string(&a->json, "title", v->title);
     fv_json_string(&a->json, "second", v->second);
     fv_json_unsigned(&a->json, "span_ns", t->header->span_ns);
@@ -103,6 +104,25 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
 
 /* ---- a trace that grows ---- */
 
+/* Of two traces, that of the one that is behind. */
+static void tell_progress(struct fv_json *json, const struct fv_viewer *v)
+{
+    bool is_head = false, has_failed = false;
+    unsigned percent = 100;
+
+    for (size_t i = 0; i < v->count; i++) {
+        is_head = is_head || v->shown[i]->is_head;
+        has_failed = has_failed || v->has_failed[i];
+        if (v->shown[i]->is_head && v->percent[i] < percent)
+            percent = v->percent[i];
+    }
+    if (is_head)
+        fv_json_unsigned(json, "percent", percent);
+    else
+        fv_json_null(json, "percent");
+    fv_json_bool(json, "failed", has_failed);
+}
+
 static enum MHD_Result answer_more(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     struct fv_viewer *v = context;
@@ -117,6 +137,7 @@ static enum MHD_Result answer_more(void *context, struct MHD_Connection *connect
     }
     fv_json_bool(&a->json, "more", has_more);
     fv_json_unsigned(&a->json, "number", number);
+    tell_progress(&a->json, v);
     return end_answer(v->shown[0], connection, a);
 }
 
@@ -279,6 +300,7 @@ static struct shown *show(const struct fv_viewer *v, const struct fv_viewer_trac
                          .title = trace->title,
                          .second = second,
                          .bookmarks = fv_bookmarks_open(trace->folder),
+                         .is_head = trace->is_head,
                          .site = &v->site };
     return s;
 }
@@ -286,6 +308,16 @@ static struct shown *show(const struct fv_viewer *v, const struct fv_viewer_trac
 void fv_viewer_tell_more(struct fv_viewer *v, size_t trace)
 {
     v->has_more[trace] = true;
+}
+
+void fv_viewer_tell_progress(struct fv_viewer *v, size_t trace, unsigned percent)
+{
+    v->percent[trace] = percent;
+}
+
+void fv_viewer_tell_failure(struct fv_viewer *v, size_t trace)
+{
+    v->has_failed[trace] = true;
 }
 
 bool fv_viewer_is_asked(struct fv_viewer *v)
@@ -358,6 +390,16 @@ struct fv_web *fv_viewer_web(const struct fv_viewer *viewer)
 }
 
 void fv_viewer_tell_more(struct fv_viewer *viewer, size_t trace)
+{
+    (void)viewer, (void)trace;
+}
+
+void fv_viewer_tell_progress(struct fv_viewer *viewer, size_t trace, unsigned percent)
+{
+    (void)viewer, (void)trace, (void)percent;
+}
+
+void fv_viewer_tell_failure(struct fv_viewer *viewer, size_t trace)
 {
     (void)viewer, (void)trace;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The server of fvmpi view, in the house of web/house.h. It answers from a timeline, whose file it maps.
  *
- * Of two traces, trace=1 asks about the second one.
+ * Of two traces, trace=1 asks about the second one. number=N, of /about, asks about what was shown then.
  *
  *     GET /              the page
  *     GET /about         JSON: what there is: span, rows, communicators, regions with their classes, and sums
@@ -37,7 +37,8 @@
  *     GET /calls         region ("3,17"), least, most (ns), order, count: calls, at most CALLS, and a histogram;
  *                        partner (rows, "0-3,7"), least_bytes, most_bytes: those that sent or received such a message
  *
- *     GET /more          JSON: whether more was written than is shown, and how often that was taken up
+ *     GET /more          JSON: whether more was written than is shown, and how often that was taken up; percent: of a
+ *                        first part that is shown, how much of the whole is made, null: all; failed: it cannot be
  *     POST /renew        it is wanted
  *
  *     GET /bookmarks     JSON
@@ -54,6 +55,7 @@ struct fv_viewer_trace {
     const struct fv_timeline_file *timeline;
     const char *title;  /* of the page */
     const char *folder; /* of bookmarks */
+    bool is_head;       /* its first part; the whole is being made */
 };
 /* One trace, or two that are compared. port 0: any that is free. NULL: it has said why. */
 struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port);
@@ -62,6 +64,9 @@ struct fv_web *fv_viewer_web(const struct fv_viewer *viewer);
 /* Of a trace that grows: more of it was written than is shown. Who looks may then ask for it, once. */
 void fv_viewer_tell_more(struct fv_viewer *viewer, size_t trace);
 bool fv_viewer_is_asked(struct fv_viewer *viewer);
+/* Of a first part: how much of the whole is made; that it cannot be. */
+void fv_viewer_tell_progress(struct fv_viewer *viewer, size_t trace, unsigned percent);
+void fv_viewer_tell_failure(struct fv_viewer *viewer, size_t trace);
 /* Shows it from now on. The timeline before stays until the viewer is closed. */
 void fv_viewer_renew(struct fv_viewer *viewer, size_t trace, const struct fv_viewer_trace *with);
 void fv_viewer_close(struct fv_viewer *viewer);

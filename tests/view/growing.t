@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """fvmpi view of a trace that is still written: what is new is shown when that is asked for; fvmpi live opens it."""
+import contextlib
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 import urllib.request
@@ -55,7 +57,7 @@ def grows(tap, whole):
     server = Server(place)
     with tap.test('more was written: that is said, and shown when it is asked for'):
         before = calls(server)
-        equal('at first', server.json('more'), {'more': False, 'number': 0})
+        equal('at first', server.json('more')['number'], 0)
         grow(whole, place)
         until('more', lambda: server.json('more')['more'])
         equal('not yet', calls(server), before)
@@ -75,6 +77,66 @@ def grows(tap, whole):
     until('more', lambda: server.json('more')['more'])
     seen_in_browser(tap, 'a trace that grows', 'view_growing.mjs', server.address)
     server.stop()
+
+
+LONG = 3000000  # calls of a rank: so many that a first part is shown before the whole is there
+
+
+def held(trace):
+    """A server that shows its first part, and the process that makes the whole, stopped."""
+    for _ in range(5):
+        server = Server(trace)
+        with open('/proc/{0}/task/{0}/children'.format(server.process.pid)) as children:
+            makers = children.read().split()
+        try:
+            os.kill(int(makers[0]), signal.SIGSTOP)
+            if server.json('about')['slices'] < LONG:
+                return server, makers[0]
+        except (IndexError, ProcessLookupError):
+            pass
+        server.stop()  # the machine is so slow that the whole was there before
+        shutil.rmtree(os.path.join(trace, '.fvmpi-view'))
+    check(False, 'it was whole at once')
+
+
+def begins(tap):
+    long = generated(2, LONG)
+    server, maker = held(long)
+    seen_in_browser(tap, 'a large trace', 'view_part.mjs', server.address, maker)
+    with contextlib.suppress(ProcessLookupError):  # where there is a browser, its script has done it
+        os.kill(int(maker), signal.SIGCONT)
+    with tap.test('a large trace: its first part is shown while the whole is made'):
+        until('whole', lambda: server.json('more')['percent'] is None)
+        equal('then', server.json('more'), {'more': False, 'number': 1, 'percent': None, 'failed': False})
+        part, whole = (server.json('about', number=number) for number in (0, 1))
+        equal('all calls', whole['slices'], 2 * LONG)
+        check(0 < part['slices'] < LONG, '{} calls in the first part', part['slices'])
+        equal('where none is asked for, the last', server.json('about')['number'], 1)
+    with tap.test('a large trace: what is in the first part is as in the whole'):
+        to = whole['span_ns'] * part['slices'] // whole['slices'] // 2  # calls are spread evenly
+        sums = [server.json('sums', number=number, **{'from': 0, 'to': to}) for number in (0, 1)]
+        equal('of functions', *sums)
+        check(sum(row[1] for row in sums[0]['regions']) > part['slices'] // 4, '{}', sums[0])
+    equal('stopped', server.stop().rc, 0)
+    with tap.test('a large trace: that is kept, and opened at once'):
+        server = Server(long)
+        equal('no first part', server.json('more'), {'more': False, 'number': 0, 'percent': None, 'failed': False})
+        equal('all calls', server.json('about')['slices'], 2 * LONG)
+        server.stop()
+        equal('kept', os.listdir(os.path.join(long, '.fvmpi-view')), ['timeline'])
+    with tap.test('a large trace: who ends while it is made leaves nothing'):
+        shutil.rmtree(os.path.join(long, '.fvmpi-view'))
+        server, maker = held(long)
+        server.process.terminate()
+        os.kill(int(maker), signal.SIGCONT)
+        equal('stopped', harness.finish(server.process).rc, 0)
+        equal('left', os.listdir(os.path.join(long, '.fvmpi-view')), [])
+    with tap.test('a large trace: that the whole cannot be made is said'):
+        server, maker = held(long)
+        os.kill(int(maker), signal.SIGKILL)
+        answer = until('failed', lambda: server.json('more')['failed'] and server.json('more'))
+        equal('the first part stays', (answer['number'], server.json('about')['number']), (0, 0))
+        server.stop()
 
 
 def live(tap, whole):
@@ -121,6 +183,7 @@ def main():
             raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')
         tap.done()
     whole = generated(2, 200000)
+    begins(tap)
     grows(tap, whole)
     live(tap, whole)
     tap.done()
