@@ -36,7 +36,7 @@ enum fv_timeline_class {
 };
 
 #define FV_TIMELINE_MAGIC   "FVTIMELN"
-#define FV_TIMELINE_VERSION 10
+#define FV_TIMELINE_VERSION 11
 #define FV_TIMELINE_NONE    UINT32_MAX
 
 /* A stretch of the file: `count` of what it is of. */
@@ -165,12 +165,12 @@ struct fv_timeline_span_block {
                                 * whole operations */
 };
 
-/* Calls of collective operations, the members' of each behind each other: of the first one of a block or of an
- * operation, when the first member began, from that of the one before, at first from the block's begin; begin, from
- * that; ns; row, from that of the one before, zigzag; region * 16 + flags: enum fv_timeline_member_flags; bytes sent;
- * bytes received; of those that waited ns of that, and where it begins, from the call's begin, zigzag. Where the first
- * column has a number: the communicator; and what slices have as the number of the operation, + 1, 0: it is not known,
- * from that of the operation before in the block, zigzag. */
+/* Calls of collective operations, those on windows also, the members' of each behind each other: of the first one of a
+ * block or of an operation, when the first member began, from that of the one before, at first from the block's begin;
+ * begin, from that; ns; row, from that of the one before, zigzag; region * 16 + flags: enum fv_timeline_member_flags;
+ * bytes sent; bytes received; of those that waited ns of that, and where it begins, from the call's begin, zigzag.
+ * Where the first column has a number: the communicator; and what slices have as the number of the operation, + 1, 0:
+ * it is not known, from that of the operation before in the block, zigzag. */
 #define FV_TIMELINE_MEMBER_COLUMNS 11
 enum fv_timeline_member_flags {
     FV_TIMELINE_MEMBER_BEGINS = 1, /* another operation than the one before */

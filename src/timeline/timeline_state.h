@@ -116,6 +116,7 @@ struct fv_timeline_member_call {
     uint32_t row, region;
     uint32_t comm, instance; /* instance: FV_NONE: not known */
     bool is_whole;           /* it was left */
+    bool is_on_window;
 };
 
 struct fv_timeline_io {
@@ -182,6 +183,7 @@ struct fv_timeline_writer {
     size_t io_count, io_room;
     struct fv_timeline_begun *begun_members, *begun_io; /* of the rank at hand */
     size_t begun_member_count, begun_member_room, begun_io_count, begun_io_room;
+    uint32_t *window_counts; /* of the rank at hand, by window: what made or freed it, fences; NULL: none yet */
     struct fv_timeline_values *values;
     size_t value_count, value_room, value_written;
     struct fv_index value_index;
@@ -220,8 +222,12 @@ void fv_timeline_write_members(struct fv_timeline_writer *w);
 void fv_timeline_io_record(struct fv_timeline_writer *w, const struct fv_timeline_thread *t, const struct fv_record *r);
 void fv_timeline_write_io(struct fv_timeline_writer *w);
 
-/* What a rank began and did not end is not of the next one. */
-void fv_timeline_forget_begun(struct fv_timeline_writer *w);
+/* Of an operation on a window, equal on all ranks that take part in it, and of no other one on a window; FV_NONE: not
+ * known. */
+uint32_t fv_timeline_window_number(struct fv_timeline_writer *w, const struct fv_record *r);
+
+/* What a rank began and did not end, and what it counted, is not of the next one. */
+void fv_timeline_forget_rank(struct fv_timeline_writer *w);
 struct fv_timeline_begun *fv_timeline_find_begun(struct fv_timeline_begun *begun, size_t count, uint32_t ref,
                                                  uint64_t id); /* NULL: there is none */
 

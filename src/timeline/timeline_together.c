@@ -6,9 +6,11 @@
 
 #include <stdlib.h>
 
-void fv_timeline_forget_begun(struct fv_timeline_writer *w)
+void fv_timeline_forget_rank(struct fv_timeline_writer *w)
 {
     w->begun_member_count = w->begun_io_count = 0;
+    free(w->window_counts);
+    w->window_counts = NULL;
 }
 
 /* The last one is most often asked for. */
@@ -35,7 +37,8 @@ static void add(struct fv_timeline_writer *w, struct fv_timeline_thread *t, cons
                                           .row = t->row,
                                           .region = region,
                                           .comm = r->ref,
-                                          .instance = r->tag ? FV_NONE : r->aux };
+                                          .instance = r->tag ? FV_NONE : r->aux,
+                                          .is_on_window = r->kind == FV_REC_RMA_COLL_END };
     if (o && !o->first_member)
         o->first_member = w->member_count;
 }
@@ -55,7 +58,7 @@ void fv_timeline_member_record(struct fv_timeline_writer *w, struct fv_timeline_
             return;
         add(w, t, r, b->begin_ns, b->ref);
         *b = w->begun_members[--w->begun_member_count];
-    } else if (r->kind == FV_REC_COLL_END && o) {
+    } else if (o) {
         add(w, t, r, o->begin_ns, o->region);
     }
 }
@@ -78,10 +81,30 @@ void fv_timeline_member_leave(struct fv_timeline_writer *w, const struct fv_time
     }
 }
 
+/* ---- windows ---- */
+
+#define ON_WINDOW (UINT32_C(1) << 31) /* beyond what is counted on a communicator */
+
+/* As the analysis: the n-th on a window on one rank is the n-th on another. A communicator may have several windows:
+ * numbers are of all windows of the run. */
+uint32_t fv_timeline_window_number(struct fv_timeline_writer *w, const struct fv_record *r)
+{
+    const struct fv_defs *d = &w->merge->defs;
+    const size_t at = 2 * (size_t)r->ref + (r->op == FV_OP_BARRIER);
+
+    if (w->merge->rings.any || d->windows[r->ref].owner != FV_NOBODY) /* the first are gone; a window of one rank */
+        return FV_NONE;
+    if (!w->window_counts)
+        w->window_counts = fv_xcalloc(2 * d->window_count, sizeof(*w->window_counts));
+    const uint64_t number = (uint64_t)w->window_counts[at]++ * 2 * d->window_count + at;
+
+    return number < ON_WINDOW - 1 ? ON_WINDOW + (uint32_t)number : FV_NONE;
+}
+
 /* ---- operations ---- */
 
 struct operation {
-    uint32_t key[3]; /* communicator; number in it; of one whose number is not known the call, + 1 */
+    uint32_t key[3]; /* communicator; number in it; if that is not known the call, + 1; on a window all bits */
     uint32_t count;  /* calls */
     uint64_t first_ns, end_ns;
     size_t at; /* of its calls, in their order */
@@ -100,9 +123,9 @@ static void gather(struct placing *p, size_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct fv_timeline_member_call *m = &p->members[i];
-        const bool is_alone = m->instance == FV_NONE;
-        struct operation *o = FV_INTERNED(p->index, p->operations, p->count, p->room,
-                                          (uint32_t[]){ m->comm, m->instance, is_alone ? i + 1 : 0 });
+        const uint32_t more = m->instance == FV_NONE ? i + 1 : m->is_on_window ? UINT32_MAX : 0;
+        struct operation *o =
+            FV_INTERNED(p->index, p->operations, p->count, p->room, (uint32_t[]){ m->comm, m->instance, more });
         const uint64_t end = m->begin_ns + m->ns;
 
         o->first_ns = !o->count || m->begin_ns < o->first_ns ? m->begin_ns : o->first_ns;
@@ -183,7 +206,7 @@ static struct fv_timeline_span_block put_calls(struct fv_timeline_writer *w, con
             number = m->instance + 1;
         }
         add_call(columns, m, o->first_ns, row,
-                 (begins ? FV_TIMELINE_MEMBER_BEGINS : 0) | (o->key[2] ? FV_TIMELINE_MEMBER_ALONE : 0) |
+                 (begins ? FV_TIMELINE_MEMBER_BEGINS : 0) | (m->instance == FV_NONE ? FV_TIMELINE_MEMBER_ALONE : 0) |
                      (o->count == fv_groups_traced(&w->groups, m->comm) ? 0 : FV_TIMELINE_MEMBER_PARTIAL));
         row = m->row;
         out.end_ns = o->end_ns > out.end_ns ? o->end_ns : out.end_ns;

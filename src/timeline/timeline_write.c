@@ -219,6 +219,17 @@ static void collective(struct fv_timeline_writer *w, struct fv_timeline_thread *
     fv_timeline_member_record(w, t, r);
 }
 
+/* Then it is as one on the window's communicator. */
+static void on_window(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
+{
+    struct fv_record of = *r;
+
+    of.aux = fv_timeline_window_number(w, r);
+    of.ref = w->merge->defs.windows[r->ref].comm;
+    of.peer = FV_PEER_NONE;
+    collective(w, t, &of);
+}
+
 static void io(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
 {
     use_file(w, t, r->ref);
@@ -262,6 +273,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
     case FV_REC_COLL_END:
     case FV_REC_ICOLL_END:
     case FV_REC_ICOLL_BEGIN: collective(w, t, r); break;
+    case FV_REC_RMA_COLL_END: on_window(w, t, r); break;
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
     case FV_REC_IO_SEEK:
@@ -288,7 +300,7 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
     w->threads[slot].row = row;
     if (!slot) {
         fv_timeline_match(w);
-        fv_timeline_forget_begun(w);
+        fv_timeline_forget_rank(w);
         fv_timeline_derive(w);
         fv_timeline_write_values(w);
     }
@@ -388,6 +400,7 @@ static void release(struct fv_timeline_writer *w)
     free(w->members);
     free(w->io);
     free(w->begun_members);
+    free(w->window_counts);
     free(w->begun_io);
     free(w);
 }

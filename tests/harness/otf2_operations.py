@@ -7,7 +7,8 @@ without our own reader. JSON:
 
 collectives: [row, begin, end, region, communicator, number in it or null, members, sent, received] of each call: it
 begins and ends as the region in which it began, or, of a non-blocking one, when it is complete. The number is null
-where not all members depend on each other, or it is not known. io: [row, begin, end, file, interface, kind, bytes or
+where not all members depend on each other, or it is not known. On a window, in place of the communicator there is the
+window, once for fences and once for what makes and frees it. io: [row, begin, end, file, interface, kind, bytes or
 null]: what is begun and completed; all else ends with its event and begins with the region around it. Times: ns.
 """
 import json
@@ -27,6 +28,8 @@ from otf2.events import (
     MpiCollectiveEnd,
     NonBlockingCollectiveComplete,
     NonBlockingCollectiveRequest,
+    RmaCollectiveBegin,
+    RmaCollectiveEnd,
 )
 
 KINDS = {IoOperationMode.READ: 'read', IoOperationMode.WRITE: 'write', IoOperationMode.FLUSH: 'other'}
@@ -51,6 +54,11 @@ class Reading:
         call.append(event.collective_op == CollectiveOp.DESTROY_HANDLE or 'eighbor' in call[1])
         call.append(end)
 
+    def of_window(self, call, event, end):
+        of = '{} {}'.format(id(event.win), event.collective_op == CollectiveOp.BARRIER)
+        members = len(event.win.comm.group.members)
+        call += [of, members, event.bytes_sent, event.bytes_received, False, end]
+
     def take(self, row, event, ns):
         kind = type(event)
         if kind is Enter:
@@ -58,11 +66,14 @@ class Reading:
         elif kind is Leave:
             for call in row.stack.pop()[2]:
                 call[-1] = ns  # it ends with its region
-        elif kind is MpiCollectiveBegin:
+        elif kind in (MpiCollectiveBegin, RmaCollectiveBegin):
             row.collective = [row.stack[-1][0], row.stack[-1][1]]
             self.order.append((row.number, row.collective))
-        elif kind is MpiCollectiveEnd:
-            self.collective(row, row.collective, event, ns)
+        elif kind in (MpiCollectiveEnd, RmaCollectiveEnd):
+            if kind is MpiCollectiveEnd:
+                self.collective(row, row.collective, event, ns)
+            else:
+                self.of_window(row.collective, event, ns)
             row.stack[-1][2].append(row.collective)
         elif kind is NonBlockingCollectiveRequest:
             row.begun[event.request_id] = [row.stack[-1][0], row.stack[-1][1]]

@@ -13,6 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(HERE + '/../harness')
 import harness
 import otf2_print
+from analysis_json import Analysis
 from report import check, equal
 from served import seen_in_browser
 from viewed import Server, counted, events_of, foreign, windows
@@ -338,6 +339,38 @@ def without_communicators(tap, place):
         server.stop()
 
 
+def waited(all):
+    """How long the calls of an operation on a window waited: nobody waits for who comes when the call is over."""
+    last = max(c[1] for c in all)
+    return sum(last - c[1] for c in all if c[2] > last)
+
+
+def on_windows(tap, name, trace, anchor):
+    """The n-th of a window on one rank is the n-th on the others; analysis.json counts them for itself."""
+    of = ('MPI_Win_create', 'MPI_Win_fence', 'MPI_Win_free')
+    with tap.test(name + ': operations on windows: waiting as the analysis has it, and as follows from their begins'):
+        operations = {}
+        for call in harness.otf2_operations(anchor)['collectives']:
+            if call[3] in of:
+                operations.setdefault((call[4], call[5]), []).append(call)
+        statement = "SELECT function, begin_s, calls, complete, spread_s, wait_s FROM trace_collectives WHERE function "
+        statement += "IN ('{}')".format("', '".join(of))
+        told = json.loads(harness.run([harness.FVMPI, 'query', trace, statement, '--json']).ended(0).out)['rows']
+        told = sorted([f, round(b * 1e9), n, whole, *(round(s * 1e9) for s in more)] for f, b, n, whole, *more in told)
+        begins = {key: [c[1] for c in all] for key, all in operations.items()}
+        wanted = sorted(
+            [all[0][3], min(begins[key]), len(all), 1, max(begins[key]) - min(begins[key]), waited(all)]
+            for key, all in operations.items()
+        )
+        equal('operations', told, wanted)
+        sites = Analysis(os.path.dirname(anchor)).data['callsites']
+        for function in of:
+            waits = [row['wait_s'] for site in sites if site['function'] == function for row in site['per_rank']]
+            waits = sum(round(wait * 1e9) for wait in waits)
+            equal('waiting in ' + function, sum(row[5] for row in told if row[0] == function), waits)
+            check(waits, 'none waited in {}', function)
+
+
 # ---- files ----
 
 INTERFACES = {'MPI I/O': 0, 'MPI-IO': 0, 'POSIX I/O': 1, 'ISO C I/O': 2}
@@ -419,6 +452,14 @@ def recorded(tap, mpi):
     title = '{}, non-blocking'.format(mpi)
     collectives(tap, title, server, anchor, names, 2, about['span_ns'], has_waits=False)
     server.stop()
+    directory, anchor = unified(mpi, 'owners.c', [os.path.join(harness.scratch('windows'), 'data')], [])
+    server = Server(directory)
+    about = server.json('about')
+    title = '{}, windows'.format(mpi)
+    collectives(tap, title, server, anchor, [row[0] for row in about['regions']], 2, about['span_ns'])
+    server.stop()
+    for trace in (directory, anchor):
+        on_windows(tap, '{}, {}'.format(title, os.path.basename(trace)), trace, anchor)
     directory, anchor = unified(mpi, 'waitpaths.c', ['paths'], [], ranks=4)
     server = Server(directory)
     about = server.json('about')
