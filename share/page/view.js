@@ -440,6 +440,24 @@ class View {
       depth = Math.floor(((y - this.y(this.rows.lineOf[row])) / (this.rowTall - 2)) * deep);
     return here.find(slice => slice.depth === depth) || here[here.length - 1];
   }
+  /* Where no single call is drawn: the stretch and the rows that a pixel stands for, and their parts, in words. */
+  tileAt(x, y) {
+    const { tiles } = this,
+      line = tiles && y > this.top ? Math.floor((this.rowAt(y) - tiles.first) / tiles.merge) : -1,
+      column = tiles ? Math.floor(((this.at(x) - tiles.from) / (tiles.to - tiles.from)) * tiles.count) : -1;
+
+    if (line < 0 || column < 0 || line >= tiles.lines || column >= tiles.count) return null;
+    const step = (tiles.to - tiles.from) / tiles.count,
+      begin = tiles.from + column * step,
+      first = tiles.first + line * tiles.merge,
+      lines = this.rows.lines.slice(first, first + tiles.merge),
+      words = lines.length > 1 ? lines[0].name + " to " + lines.at(-1).name : lineWords(lines[0]);
+
+    return {
+      ...{ words, from: begin, to: begin + step, rows: lines.flatMap(({ rows }) => [...rows]) },
+      parts: tileParts(tiles, line * tiles.count + column, this.about),
+    };
+  }
   /* Of the rows of the line there. */
   toggleStacks(y) {
     const line = y > this.top ? this.rows.lines[this.rowAt(y)] : null;
@@ -453,15 +471,18 @@ class View {
       line = y > this.top ? this.rows.lines[this.rowAt(y)] : null;
 
     if (slice) return this.about.regions[slice.region].name + ", " + nanoseconds(slice.ns);
-    return line && line.group ? lineWords(line) : "";
+    if (!line) return "";
+    const tile = this.tileAt(x, y);
+    return tile && tile.parts.length ? tile.words + ": " + tile.parts.join(", ") : lineWords(line);
   }
-  select(slice, line = null) {
+  /* tile: what there is in the place of a call, see tileAt(). */
+  select(slice, tile = null) {
     for (const view of this.all) {
       view.selected = view === this ? slice : null;
       view.overlays.select(view.selected);
       view.draw();
     }
-    this.details.show(slice, this, line);
+    this.details.show(slice, this, tile);
     showLegend(this.all[0]);
   }
 }

@@ -149,9 +149,9 @@ class Alignment {
 /* ---- differences ---- */
 
 const MEASURES = {
-  exclusive: { words: "time itself", of: sum => sum.exclusive },
-  exclusive_row: { words: "time itself, mean over rows", of: (sum, rows) => sum.exclusive / rows },
-  inclusive: { words: "time with callees", of: sum => sum.inclusive },
+  exclusive: { words: "time itself", of: sum => sum.exclusive, isTime: true },
+  exclusive_row: { words: "time itself, mean over rows", of: (sum, rows) => sum.exclusive / rows, isTime: true },
+  inclusive: { words: "time with callees", of: sum => sum.inclusive, isTime: true },
   count: { words: "calls", of: sum => sum.count, isCount: true },
   mean: { words: "mean duration", of: sum => (sum.count ? sum.whole / sum.count : null) },
   longest: { words: "longest call", of: sum => (sum.count ? sum.longest : null) },
@@ -204,7 +204,8 @@ class Comparison {
       csv = isCount ? "" : "_ns",
       signed = value => (value > 0 ? "+" : value < 0 ? "-" : "") + unit(Math.abs(value)),
       value = (key, title, doc, more) => ({
-        ...{ key, title, doc, wide: 8, csvTitle: key + csv, value: row => row[key], words: unit },
+        ...{ key, title, doc, wide: 8, csvTitle: key + csv, value: row => row[key] },
+        words: (of, row) => (row.isEstimate ? "~" : "") + unit(of),
         ...more,
       });
 
@@ -213,10 +214,13 @@ class Comparison {
       value("a", "A", words + " in " + this.view.about.title),
       value("b", "B", words + " in " + this.second.about.title),
       value("difference", "B - A", "sorted by its size", {
-        words: signed,
+        words: (of, row) => (row.isEstimate ? "~" : "") + signed(of),
         order: row => (row.difference === null ? null : Math.abs(row.difference)),
       }),
-      value("ratio", "B / A", "empty: nothing in A", { csvTitle: "ratio", words: ratio => ratio.toFixed(3) }),
+      value("ratio", "B / A", "empty: nothing in A", {
+        csvTitle: "ratio",
+        words: (of, row) => (row.isEstimate ? "~" : "") + of.toFixed(3),
+      }),
     ];
   }
 
@@ -233,7 +237,7 @@ class Comparison {
 
       if (!known) sums.set(region, { ...sum, region });
       else {
-        for (const key of ["count", "inclusive", "exclusive", "wait", "whole"]) known[key] += sum[key];
+        for (const key of ["count", "inclusive", "exclusive", "wait", "whole", "sampled"]) known[key] += sum[key];
         known.longest = Math.max(known.longest, sum.longest);
       }
     }
@@ -252,7 +256,7 @@ class Comparison {
   show() {
     const text = this.text.value.toLowerCase(),
       { regions } = this.view.about,
-      { of } = MEASURES[this.measure],
+      { of, isTime } = MEASURES[this.measure],
       none = { exclusive: 0, inclusive: 0, count: 0, whole: 0, wait: 0 };
 
     this.table.setRows(
@@ -262,7 +266,10 @@ class Comparison {
           const [a, b] = sums.map((sum, i) => of(sum || none, this.rows[i])),
             isKnown = a !== null && b !== null;
 
-          return { region, a, b, difference: isKnown ? b - a : null, ratio: isKnown && a ? b / a : null };
+          return {
+            ...{ region, a, b, difference: isKnown ? b - a : null, ratio: isKnown && a ? b / a : null },
+            isEstimate: isTime && sums.some(sum => sum && sum.sampled),
+          };
         }),
     );
     if (this.rows)

@@ -2,34 +2,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The panel of what was clicked on: a call, where it was called, whom it waited for, and its messages. */
 
-const MOST_TOLD = 20; /* messages of a call */
+const MOST_TOLD = 20 /* messages of a call */,
+  MOST_IN_TILE = 5; /* functions of a pixel */
 
 /* By its name; without one by its number in the trace. */
 const commWords = ({ comms }, comm) => comms[comm] || "communicator " + comm;
 
 /* Of a line of the timeline. */
-const lineWords = ({ name, rows }) => name + ": the mean of " + plural(rows.length, "row");
+const lineWords = ({ name, rows, group }) => (group ? name + ": the mean of " + plural(rows.length, "row") : name);
+
+/* What a stretch of a line has, most first: its parts by class, and of these what was waiting. */
+function tileParts(tiles, at, { classes }) {
+  const parts = classes.map(({ about }, k) => ({ words: about, part: tiles.parts[k * tiles.all + at] }));
+
+  parts.push({ words: "computing, function not known", part: tiles.computing[at] });
+  parts.sort((a, b) => b.part - a.part);
+  return [...parts, { words: "waiting", part: tiles.waits[at] }]
+    .filter(({ part }) => part > 0)
+    .map(({ words, part }) => words + " " + Math.max(Math.round(part / 2.55), 1) + " %");
+}
 
 class Details {
   constructor(view) {
     Object.assign(this, panelOf(this, view, "details", "Details", "right"));
     this.place = make("div", { id: "details" });
     this.element.append(this.place);
-    this.clear(null);
+    this.clear();
   }
 
   async load() {} /* what was clicked on stays */
 
-  clear(line) {
+  clear() {
+    this.place.replaceChildren(make("p", { class: "note" }, "Click on a call to see what it was."));
+  }
+
+  /* What is in a pixel, and its functions with most time. */
+  async showTile(tile, view) {
+    const sums = make("p", { class: "note" }, "...");
+
+    this.tile = tile;
     this.place.replaceChildren(
-      make("p", { class: "note" }, line && line.group ? lineWords(line) + "." : "Click on a call to see what it was."),
+      make("h2", null, tile.words),
+      make("p", null, stretchWords(tile.from, tile.to)),
+      ...tile.parts.map(words => make("p", null, words)),
+      sums,
+      make("p", { class: "note" }, "Zoom in for single calls."),
+    );
+    const only = rangesOf([...tile.rows].sort((a, b) => a - b)),
+      { regions } = await view.trace.json("sums", { from: Math.floor(tile.from), to: Math.ceil(tile.to), only }),
+      time = (tile.to - tile.from) * tile.rows.length;
+
+    if (this.tile !== tile) return;
+    sums.replaceWith(
+      ...regions
+        .map(sumOf)
+        .sort((a, b) => b.exclusive - a.exclusive)
+        .slice(0, MOST_IN_TILE)
+        .map(sum =>
+          make(
+            "p",
+            null,
+            view.about.regions[view.trace.region(sum.region)].name,
+            (sum.sampled ? " ~" : " ") +
+              percent(sum.exclusive / time) +
+              (sum.count ? ", " + plural(sum.count, "call") : ""),
+          ),
+        ),
     );
   }
 
-  /* slice: null: what is told is of the line there, if it is one of a group. */
-  async show(slice, view, line = null) {
+  /* slice: null: what is told is of the tile there, if there is one. */
+  async show(slice, view, tile = null) {
+    this.tile = null;
     if (!slice) {
-      this.clear(line);
+      if (tile && tile.parts.length) await this.showTile(tile, view);
+      else this.clear();
       return;
     }
     const { about } = view,
@@ -67,7 +114,7 @@ class Details {
       more.file ? make("p", { class: "file" }, "file " + more.file) : "",
       this.tools(slice),
       ...this.messageLines(view, slice, messages),
-      ...this.pathLines(path),
+      ...this.pathLines(path, slice, region),
     );
   }
 
@@ -119,18 +166,23 @@ class Details {
     ].filter(Boolean);
   }
 
-  pathLines(path) {
-    return path.length
-      ? [
-          make("h3", null, "called from"),
-          make(
-            "ol",
-            { class: "path" },
-            ...path.map(([name, file, line]) =>
-              make("li", null, name + (file ? "  " + file.replace(/.*\//, "") + (line ? ":" + line : "") : "")),
-            ),
-          ),
-        ]
-      : [];
+  /* The path of a sample leads on into libraries. */
+  pathLines(path, slice, { name }) {
+    const own = slice.sampled ? path.findIndex(([of]) => of === name) : -1,
+      list = (title, frames) =>
+        frames.length
+          ? [
+              make("h3", null, title),
+              make(
+                "ol",
+                { class: "path" },
+                ...frames.map(([of, file, line]) =>
+                  make("li", null, of + (file ? "  " + file.replace(/.*\//, "") + (line ? ":" + line : "") : "")),
+                ),
+              ),
+            ]
+          : [];
+
+    return [...list("it was in", path.slice(0, own + 1)), ...list("called from", path.slice(own + 1))];
   }
 }

@@ -12,7 +12,35 @@ const pixelOf = colour => {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 };
 
+/* Of pixels, by their parts; what is left of 255 shows the ground. */
+class Mixture {
+  constructor() {
+    Object.assign(this, { red: 0, green: 0, blue: 0, sum: 0 });
+  }
+  add(pixel, part) {
+    this.red += part * (pixel & 255);
+    this.green += part * ((pixel >> 8) & 255);
+    this.blue += part * ((pixel >> 16) & 255);
+    this.sum += part;
+  }
+  /* In the place of so much of what is there. */
+  cover(pixel, part) {
+    const left = this.sum ? Math.max(1 - part / this.sum, 0) : 0;
+
+    for (const key of ["red", "green", "blue", "sum"]) this[key] *= left;
+    this.add(pixel, part);
+  }
+  get pixel() {
+    const of = value => Math.round(value / (this.sum || 1));
+
+    return (
+      ((Math.min(Math.round(this.sum), 255) << 24) | (of(this.blue) << 16) | (of(this.green) << 8) | of(this.red)) >>> 0
+    );
+  }
+}
+
 class TilePixels {
+  /* tall: of a line; 1: of a mixture of its parts, because it is too low to show them. */
   constructor(tiles, tall, view, palette) {
     Object.assign(this, { tiles, tall, view });
     this.classes = palette.classes.map((_, k) => pixelOf(palette.rest(k)));
@@ -23,14 +51,19 @@ class TilePixels {
     this.gap = tall > 8 ? 1 : 0;
     this.data = new ImageData(tiles.count, tiles.lines * tall);
     this.pixels = new Uint32Array(this.data.data.buffer);
-    for (let line = 0; line < tiles.lines; line++) for (let i = 0; i < tiles.count; i++) this.column(line, i);
+    for (let line = 0; line < tiles.lines; line++)
+      for (let i = 0; i < tiles.count; i++) {
+        this.mixture = tall === 1 ? new Mixture() : null;
+        this.column(line, i);
+        if (this.mixture) this.pixels[line * tiles.count + i] = this.mixture.pixel;
+      }
   }
 
   /* From the bottom up; a part's border is where the sum of those below ends. */
   column(line, i) {
     const { tiles, view } = this,
       at = line * tiles.count + i,
-      high = this.tall - this.gap,
+      high = this.mixture ? 255 : this.tall - this.gap,
       most = tiles.regions[at],
       of = most === NO_REGION ? -1 : view.about.regions[most].class;
     let sum = 0;
@@ -51,6 +84,11 @@ class TilePixels {
         this.fill(line, i, (from / 255) * high, Math.max((to / 255) * high, (from / 255) * high + 1), this.wait, true);
   }
   fill(line, i, from, to, pixel, isStriped = false) {
+    if (this.mixture) {
+      if (isStriped) this.mixture.cover(pixel, (to - from) * HATCHED);
+      else this.mixture.add(pixel, to - from);
+      return;
+    }
     const { count } = this.tiles,
       bottom = line * this.tall + this.tall - this.gap - 1,
       end = Math.min(Math.round(to), this.tall - this.gap);
@@ -61,13 +99,13 @@ class TilePixels {
 }
 
 const LAYER_PIXELS = 1 << 23 /* at most */,
-  FINE = 4; /* pixels of a line, below which its parts are mixed */
+  FINE = 4; /* pixels of a line, below which its parts are mixed: scaled down they would be bands that nothing has */
 
 function layerOf(tiles, view, palette) {
   const ratio = devicePixelRatio || 1,
     most = Math.max(Math.floor(LAYER_PIXELS / (tiles.count * tiles.lines || 1)), 1),
     own = Math.round(view.rowTall * tiles.merge * ratio),
-    tall = Math.min(own < FINE ? 2 * FINE : own, most, 200),
+    tall = own < FINE ? 1 : Math.min(own, most, 200),
     key = [tall, selection.region].join(),
     known = tileLayers.get(tiles);
 

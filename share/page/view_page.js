@@ -73,7 +73,7 @@ function takeMouse(view) {
     else if (event.shiftKey && isClick) view.toggleStacks(y);
     else if (x < 0 && view.groupAt(y)) view.rows.toggle(view.groupAt(y));
     else if (drag && Math.abs(x - drag.x) > 4) view.go(view.at(Math.min(x, drag.x)), view.at(Math.max(x, drag.x)));
-    else view.select(view.sliceAt(x, y), y > view.top ? view.rows.lines[view.rowAt(y)] || null : null);
+    else view.select(view.sliceAt(x, y), view.tileAt(x, y));
   });
 }
 /* The window of the whole run is dragged; elsewhere it goes to the pointer first. */
@@ -294,7 +294,10 @@ async function startView(view) {
   view.all.filter(of => of.isFit).forEach(of => of.fitRows());
   for (const of of view.all) await loadWhole(of);
   view.labels = (await view.trace.json("labels", {})).labels;
-  if (view.all[1]) await view.all[1].align.choose();
+  if (view.all[1]) {
+    await view.all[1].align.choose();
+    if (view.isFit) view.goToAll();
+  }
   await view.rows.fromAddress();
   const sizes = new ResizeObserver(() => {
     for (const of of view.all) {

@@ -84,7 +84,8 @@ function mixed(a, b, part = 0.5) {
 const functionColour = i => FUNCTIONS[i % FUNCTIONS.length];
 
 const HATCH = 8; /* pixels from stripe to stripe */
-const isHatched = (x, y) => (((x + y) % HATCH) + HATCH) % HATCH < 3;
+const HATCHED = 3 / HATCH; /* the part of it that is stripes */
+const isHatched = (x, y) => (((x + y) % HATCH) + HATCH) % HATCH < HATCHED * HATCH;
 
 function paintHatch(c, left, top, wide, tall, palette) {
   if (c.hatchRect) {

@@ -161,9 +161,10 @@ class Functions {
       rowColumn(view, "region", "row") /* the server's sums of a row have it there */,
       time("exclusive", "time itself", "exclusive", {
         wide: 9,
+        words: (ns, row) => (row.sampled ? "~" : "") + nanoseconds(ns),
         cell: (row, words) => bar(words, this.most ? row.exclusive / this.most : 0),
       }),
-      whole("count", "calls"),
+      { ...whole("count", "calls"), value: row => row.count || null },
       ofCalls("mean", "mean", "whole calls"),
       ofCalls("longest", "longest", "whole calls"),
       time("wait", "waiting", "from the analysis of waiting", { value: row => row.wait || null }),
@@ -201,8 +202,11 @@ class Functions {
     this.table.setRows(
       text ? this.sums.filter(sum => regions[sum.region].name.toLowerCase().includes(text)) : this.sums,
     );
+    const rest = this.all ? 1 - this.sums.reduce((sum, { exclusive }) => sum + exclusive, 0) / this.all : 0;
+
     this.note.textContent =
       plural(this.table.rows.length, "function") +
+      (rest >= 0.0005 ? "; " + percent(rest) + " of the time in none that is known" : "") +
       (this.table.rows.some(row => row.sampled) ? "; ~: an estimate, by samples" : "");
   }
 }

@@ -42,6 +42,7 @@ async function loadTree(view, window) {
 
     all.push(node);
     (above || root).children.push(node);
+    for (let at = node; sampled && at && !at.isEstimate; at = at.parent) at.isEstimate = true;
   }
   for (const node of [root, ...all]) node.children.sort((a, b) => b.time - a.time);
   root.time = root.children.reduce((sum, node) => sum + node.time, 0);
@@ -108,7 +109,12 @@ class CallTree {
         csv: node => pathNames(node).join(" > "),
         cell: node => this.nameCell(node),
       },
-      { ...time("time", "with callees", "inclusive"), wide: 8, words: s => seconds(s), csvTitle: "inclusive_s" },
+      {
+        ...time("time", "with callees", "inclusive"),
+        wide: 8,
+        words: (s, node) => (node.isEstimate ? "~" : "") + seconds(s),
+        csvTitle: "inclusive_s",
+      },
       {
         key: "share",
         title: "of all",

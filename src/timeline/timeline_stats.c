@@ -206,12 +206,27 @@ static uint32_t node_of_path(struct growing *g, uint32_t context)
     return node_of_context(g, context);
 }
 
+/* A sample is of the innermost function of the program, and its path leads on into libraries: the part of it up to
+ * that function. */
+static uint32_t context_of(const struct fv_timeline_file *t, const struct fv_timeline_seen *slice)
+{
+    const uint32_t name = t->regions[slice->region].name;
+    uint32_t c = slice->context;
+
+    for (unsigned i = 0; slice->is_sampled && i < 512 && t->contexts[c].function != name; i++) {
+        if (t->contexts[c].parent >= c)
+            return slice->context;
+        c = t->contexts[c].parent;
+    }
+    return c;
+}
+
 static uint32_t node_of(struct growing *g, const struct fv_timeline_seen *slice, size_t deep)
 {
     uint32_t around = deep ? g->open[deep - 1] : FV_NONE;
 
     if (!deep && slice->context != FV_TIMELINE_NONE) {
-        around = node_of_path(g, slice->context);
+        around = node_of_path(g, context_of(g->timeline, slice));
         if (around != FV_NONE && g->tree->nodes[around].region == slice->region)
             return around; /* the path has it, too */
     }

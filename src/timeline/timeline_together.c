@@ -27,6 +27,9 @@ static void add(struct fv_timeline_writer *w, struct fv_timeline_thread *t, cons
                 uint64_t begin_ns, uint32_t region)
 {
     struct fv_timeline_open *o = t->depth ? &t->open[t->depth - 1] : NULL;
+    const struct fv_defs *d = &w->merge->defs;
+    const struct fv_def_comm *comm = r->ref < d->comm_count ? &d->comms[r->ref] : NULL;
+    const bool is_alone = !comm || comm->flags & FV_COMM_SELF || comm->owner != FV_NOBODY; /* it is each rank's own */
 
     FV_GROW(w->members, w->member_room, w->member_count + 1);
     w->members[w->member_count++] =
@@ -37,7 +40,7 @@ static void add(struct fv_timeline_writer *w, struct fv_timeline_thread *t, cons
                                           .row = t->row,
                                           .region = region,
                                           .comm = r->ref,
-                                          .instance = r->tag ? FV_NONE : r->aux,
+                                          .instance = r->tag || is_alone ? FV_NONE : r->aux,
                                           .is_on_window = r->kind == FV_REC_RMA_COLL_END };
     if (o && !o->first_member)
         o->first_member = w->member_count;

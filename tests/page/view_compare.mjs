@@ -51,6 +51,15 @@ const views = page =>
     document.getElementById("picture").view.all.map(({ from, to, shift }) => ({ from, to, shift: shift || 0 })),
   );
 
+/* As the page opens, all of both is in view. */
+const whole = page =>
+  page.evaluate(() => {
+    const { all, from, to } = document.getElementById("picture").view,
+      ends = all.map(({ about, shift }) => about.span_ns + (shift || 0));
+
+    return from <= 0 && to >= Math.max(...ends) ? null : JSON.stringify([from, to, ends]);
+  });
+
 /* Both show the same stretch; keys and the mouse move both. */
 async function moves(page) {
   await page.focus("#second");
@@ -80,8 +89,9 @@ async function chosen(page) {
 
   await page.mouse.click(box.x + 300, box.y + 40);
   await page.waitForSelector("#details h2", TIMEOUT);
-  const text = await page.locator("#details").innerText();
-  return text.includes("scorep-coll") ? null : text;
+  const text = await page.locator("#details").innerText(),
+    title = await page.evaluate(() => document.getElementById("second").view.about.title);
+  return text.includes(title) ? null : text;
 }
 
 async function aligned(page, kind, what, number) {
@@ -196,6 +206,7 @@ for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "
   await page.screenshot({ path: path.join(folder, `view-compare-${name}.png`) });
   await look(name + ": accessible", accessible(page));
   if (name === "light") {
+    await look("all of both is in view", whole(page));
     await look("times of both", table(page, wanted.exclusive));
     await page.selectOption("#panel-compare select[aria-label='what is compared']", "count");
     await look("calls of both", table(page, wanted.calls));

@@ -517,6 +517,15 @@ def sampled(tap, mpi):
         equal('of the roots', sum(numbers[1] for path, numbers in paths.items() if len(path) == 1), own)
         check(any(path[-1].startswith('MPI_') and 'main' in path for path in paths), '{}', paths)
         server.stop()
+    with tap.test('{}: call paths: samples in libraries are of the function that called them'.format(mpi)):
+        program = mpi.build('../../share/examples/heat.c', '-lm')
+        run = mpi.profile(program, 2, [], ['--trace', '--sample=1000', '-q']).ended(0)
+        server = Server(run.directory)
+        names = [row[0] for row in server.json('about')['regions']]
+        paths = paths_of(server.json('tree')['nodes'], names)
+        check(any('react' in path for path in paths), '{}', paths)
+        equal('twice', [path for path in paths if len(set(path)) < len(path)], [])
+        server.stop()
 
 
 # ---- bookmarks ----
