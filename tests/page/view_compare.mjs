@@ -90,7 +90,7 @@ async function chosen(page) {
   await page.mouse.click(box.x + 300, box.y + 40);
   await page.waitForSelector("#details h2", TIMEOUT);
   const text = await page.locator("#details").innerText(),
-    title = await page.evaluate(() => document.getElementById("second").view.about.title);
+    title = await page.evaluate(() => document.getElementById("picture").view.all[1].about.title);
   return text.includes(title) ? null : text;
 }
 
