@@ -20,6 +20,8 @@ from report import check, equal
 from served import seen_in_browser
 from viewed import CLASSES, Server, Tiles, counted, events_of, foreign, generated, windows
 
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev statistics
+
 
 def add(sums, more):
     for name, numbers in more.items():
@@ -380,8 +382,8 @@ def in_browser(tap, anchor):
 
 
 def large(tap):
-    """Frames of a trace of a million calls; with FVMPI_TEST_LONG of four."""
-    ranks = 64 if os.environ.get('FVMPI_TEST_LONG') else 16
+    """A trace of a million calls."""
+    ranks = 16
     made = generated(ranks, 60000, 0, 20, 1)
     server = Server(made)
     with tap.test('a large trace: its calls'):
@@ -412,9 +414,15 @@ def large(tap):
                 equal('of {}, {}'.format(wanted, most), len(few['messages']) + few['left_out'], wanted)
                 check(most >= wanted or not few['messages'], 'of {}, {}', wanted, most)
     seen_in_browser(tap, 'many messages', 'view_crowd.mjs', server.address)
-    seen_in_browser(tap, 'large trace', 'view_frames.mjs', server.address)
-    seen_in_browser(tap, 'large trace', 'view_stacks.mjs', server.address, 'large')
     seen_in_browser(tap, 'large trace', 'view_statistics.mjs', server.address, 'large')
+    server.stop()
+
+
+def larger(tap):
+    """One of four million: what a frame costs."""
+    server = Server(generated(64, 60000, 0, 20, 1))
+    seen_in_browser(tap, 'larger trace', 'view_frames.mjs', server.address)
+    seen_in_browser(tap, 'larger trace', 'view_stacks.mjs', server.address, 'large')
     server.stop()
 
 
@@ -434,6 +442,8 @@ def main():
     opened(tap, archives['scorep-late'])
     in_browser(tap, archives['scorep-late'])
     large(tap)
+    if LONG:
+        larger(tap)
     tap.done()
 
 
