@@ -76,6 +76,9 @@ class Overlays {
       this.critical.left_out
         ? plural(this.critical.left_out, "short part") + " of the critical path not drawn: zoom in"
         : "",
+      this.shows.path && !this.view.about.critical
+        ? "no critical path: it leads over processes, and needs an analysis"
+        : "",
       this.chain.length > 1
         ? "the wait that is selected has " + plural(this.chain.length - 1, "wait") + " behind it"
         : "",

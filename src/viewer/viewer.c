@@ -71,6 +71,7 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     fv_json_unsigned(&a->json, "unmatched", t->header->unmatched);
     fv_json_unsigned(&a->json, "collectives", t->header->members);
     fv_json_unsigned(&a->json, "io", t->header->io);
+    fv_json_unsigned(&a->json, "critical", t->header->critical.count + t->header->left_out.critical);
     tell_left_out(&a->json, &t->header->left_out);
     tell_classes(&a->json);
     fv_json_array(&a->json, "rows");

@@ -296,6 +296,7 @@ def idle(tap):
         found = {names[row[0]]: row[3] for row in server.json('sums')['regions'] if row[6]}
         rows = server.json('about')['rows']
         tiles = [ask_tiles(server, str(row), count=64)[1] for row in range(len(rows))]
+        equal('critical path of one process', server.json('critical')['stretches'], [])
         server.stop()
         equal('idle workers compute', [row for row, of in enumerate(rows) if of[1] and any(tiles[row][-64:])], [])
         full = [sum(tiles[0][6 * 64 + tile :: 64]) for tile in range(64)]  # what is known, and computing
