@@ -3,10 +3,10 @@
 /* A matrix of who sent what to whom: square cells, with labels at both sides as far as there is room. A cell says what
  * it is when it is pointed at. */
 
-const CELL = { least: 3, most: 28, label: 13, caption: 80 }; /* pixels */
+const CELL = { least: 3, most: 28, label: 13, gaps: 12 }; /* pixels */
 
 /* replace({ labels, value(from, to): null or a number, words(from, to), ends: [words, words] }); pick(from, to);
- * isChosen(i): its row is marked; fits: it is not taller than what it stands in. */
+ * isChosen(i): its row is marked; fits: with its caption it is not taller than what it stands in. */
 class Matrix {
   constructor(told, pick, { isChosen = () => false, fits = false } = {}) {
     Object.assign(this, { told, isChosen, fits });
@@ -24,7 +24,8 @@ class Matrix {
         this.words.textContent = this.data.words(from, to);
       }),
     );
-    this.element = make("figure", { class: "matrix" }, this.picture, this.scale(), this.words);
+    this.caption = this.scale();
+    this.element = make("figure", { class: "matrix" }, this.picture, this.caption, this.words);
     this.element.view = this;
   }
 
@@ -32,7 +33,9 @@ class Matrix {
     return make(
       "figcaption",
       null,
-      this.told + ": senders from top to bottom, receivers from left to right; ",
+      this.fits
+        ? "senders down, receivers across; "
+        : this.told + ": senders from top to bottom, receivers from left to right; ",
       make(
         "span",
         { class: "scale", "aria-hidden": "true" },
@@ -55,7 +58,7 @@ class Matrix {
   replace(data) {
     if (this.fits && !this.watch) {
       this.watch = new ResizeObserver(() => this.picture.dispatchEvent(new Event("redraw")));
-      this.watch.observe(this.element.parentElement);
+      [this.element.parentElement, this.caption].forEach(of => this.watch.observe(of));
     }
     this.data = data;
     data.ends.forEach((words, i) => (this.ends[i].textContent = words));
@@ -70,10 +73,15 @@ class Matrix {
     const { parentElement: place } = this.element || {},
       room = Math.min(
         ((this.picture ? this.picture.clientWidth : 0) || 400) - this.margin,
-        this.fits ? ((place ? place.clientHeight : 0) || 400) - CELL.caption : Infinity,
-      );
+        this.fits ? ((place ? place.clientHeight : 0) || 400) - this.below - CELL.label - CELL.gaps : Infinity,
+      ),
+      least = this.fits ? 1 : CELL.least;
 
-    return Math.min(Math.max(room / Math.max(this.data.labels.length, 1), CELL.least), CELL.most);
+    return Math.min(Math.max(room / Math.max(this.data.labels.length, 1), least), CELL.most);
+  }
+  /* The caption, and a line of words. */
+  get below() {
+    return (this.caption ? this.caption.offsetHeight : 0) + CELL.label + 4;
   }
   get tall() {
     return Math.ceil(this.data.labels.length * this.side) + CELL.label + 4;

@@ -64,7 +64,7 @@ class Messages {
       key,
       title,
       isText: true,
-      wide: 5,
+      wide: 6,
       value: cell => cell[key],
       words: i => this.label(i),
       csv: cell => this.label(cell[key]),
@@ -85,7 +85,7 @@ class Messages {
         key: "size",
         title: "size",
         isText: true,
-        wide: 9,
+        wide: 8.5,
         value: size => size.power,
         words: power => sizeWords(power),
         csv: size => sizeWords(size.power),
@@ -187,7 +187,7 @@ class Messages {
     c.fillText(sizes.length ? "most: " + (this.unit === "bytes" ? bytes(highest) : count(highest)) : "none", 4, 0);
     for (let power = least, free = 0; power <= most; power++) {
       const left = 4 + (power - least) * step,
-        words = power ? bytes(2 ** (power - 1)).replace(/\.00?(?= )/, "") : "0";
+        words = power ? roundBytes(2 ** (power - 1)) : "0";
 
       if (left < free) continue;
       c.fillText(words, left, 150 - 16);
@@ -196,4 +196,5 @@ class Messages {
   }
 }
 
-const sizeWords = power => (power ? bytes(2 ** (power - 1)) + " to " + bytes(2 ** power - 1) : "0 B");
+const roundBytes = size => bytes(size).replace(/\.00?(?= )/, ""),
+  sizeWords = power => (power ? roundBytes(2 ** (power - 1)) + " to " + roundBytes(2 ** power - 1) : "0 B");

@@ -55,7 +55,7 @@ class RowOrder {
         .slice(0, MOST_SORTS);
 
     return [
-      ["", Object.keys(SORTS)],
+      ["", Object.keys(SORTS).filter(sort => sort !== "mpi" || this.view.all.some(of => hasMpi(of.about)))],
       ["time of a class", about.classes.flatMap(({ name }, i) => (has(i) ? ["class:" + name] : []))],
       ["time of a group", colourRules.all.filter(({ name }) => name).map(({ name }) => "group:" + name)],
       ["highest value", series.map(({ key }) => "value:" + key)],

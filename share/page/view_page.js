@@ -190,7 +190,7 @@ async function showView() {
     new Functions(view),
     new CallTree(view),
     new FlamePanel(view),
-    new Messages(view),
+    ...(about.messages || about.left_out.messages ? [new Messages(view)] : []),
     new Waiting(view),
     ...(about.collectives ? [new Collectives(view)] : []),
     ...(about.io ? [new Files(view)] : []),

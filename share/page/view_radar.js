@@ -44,10 +44,17 @@ class Radar {
       values = [...keys].sort().map(key => ["value:" + key, key]);
 
     this.choice.replaceChildren(
-      ...[["", "what was done"], ...Object.entries(RADAR_PARTS), ...values].map(([value, words]) =>
+      ...[["", "what was done"], ...this.parts(), ...values].map(([value, words]) =>
         make("option", { value, selected: value === this.by }, words),
       ),
     );
+  }
+
+  /* Without MPI there is no time in it, but for an address that has it. */
+  parts() {
+    const has = this.by === "mpi" || this.view.all.some(({ about }) => hasMpi(about));
+
+    return Object.entries(RADAR_PARTS).filter(([key]) => key !== "mpi" || has);
   }
 
   async load(tiles) {

@@ -6,6 +6,9 @@
 const MPI_CLASSES = ["point-to-point", "collective", "one-sided", "MPI"],
   ONLY_LONGEST = 8000; /* characters of a list of rows in an address */
 
+const hasMpi = ({ classes, regions }) =>
+  regions.some(({ class: of, ns }) => ns && MPI_CLASSES.includes(classes[of].name));
+
 /* "0-3,7": of numbers in any order; those that follow each other together. */
 function rangesOf(numbers) {
   const parts = [];

@@ -29,7 +29,7 @@ const time = (key, title, doc, more = {}) => ({
   words: nanoseconds,
   ...more,
 });
-const whole = (key, title, doc) => ({ key, title, doc, wide: 6, value: row => row[key], words: count });
+const whole = (key, title, doc) => ({ key, title, doc, wide: 7, value: row => row[key], words: count });
 const ofCalls = (key, title, doc) => time(key, title, doc, { value: row => (row.count ? row[key] : null) });
 
 class Functions {

@@ -152,6 +152,37 @@ const names = page =>
     return wrong.join("; ");
   });
 
+/* Of many ranks the panel's matrix and its caption are in sight; numbers are whole. */
+async function fits(page) {
+  await page.click("#tab-messages");
+  await settled(page, SOON);
+  await page.evaluate(() =>
+    document
+      .getElementById("picture")
+      .view.bench.panels.get("messages")
+      .matrix.replace({
+        labels: Array.from({ length: 128 }, (_, i) => 8 * i + "-" + (8 * i + 7)),
+        ...{ value: () => 0.5, words: () => "", ends: ["0 B", "1.00 GiB"] },
+      }),
+  );
+  await settled(page, SOON);
+  const found = await page.evaluate(() => {
+    const place = document.querySelector("#panel-messages .third").getBoundingClientRect(),
+      inside = of => document.querySelector("#panel-messages .matrix " + of).getBoundingClientRect().bottom;
+
+    document
+      .getElementById("picture")
+      .view.bench.panels.get("messages")
+      .sizesTable.setRows([{ power: 11, count: 16828416, bytes: 2 ** 34 }]);
+    return {
+      over: ["canvas", "figcaption"].filter(of => inside(of) > place.bottom + 1),
+      cut: [...document.querySelectorAll("#sizes td")].filter(of => of.scrollWidth > of.clientWidth).length,
+    };
+  });
+  await page.click("#tab-functions");
+  return same("over the edge, cut", found, { over: [], cut: 0 });
+}
+
 /* Its cells: the colour of the pair that has most, what is said of it, and where a click leads to. */
 async function cell(page) {
   const place = await page.evaluate(() => {
@@ -286,6 +317,7 @@ for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "
     await look("many messages are a matrix", many(page));
     await look("its labels can be read", readable(page));
     await look("its cells", cell(page));
+    await look("the panel of messages has room for all", fits(page));
     await look("messages of a function", ofFunction(page, name));
     await look("few messages are lines", few(page));
     await look("a picture of it", saved(page));

@@ -308,6 +308,23 @@ async function panels(page, theme) {
   return null;
 }
 
+/* What there is nothing of is not offered: messages, and the time of MPI in a run without it. */
+const offered = page =>
+  page.evaluate(() => {
+    const { view } = document.getElementById("picture"),
+      { regions, classes, messages } = view.about,
+      has = () => [view.radar.choice, view.rows.order.choice].map(of => [...of.options].some(o => o.value === "mpi")),
+      show = () => (view.radar.open(), view.rows.order.show("rank"), has()),
+      withMpi = show(),
+      known = regions.map(({ ns }) => ns);
+
+    regions.forEach(of => (of.ns = MPI_CLASSES.includes(classes[of.class].name) ? 0 : of.ns));
+    const without = show();
+    regions.forEach((of, i) => (of.ns = known[i]));
+    show();
+    return { tab: view.bench.panels.has("messages") === messages > 0, with: withMpi, without };
+  });
+
 const browser = await launch();
 for (const [theme, options] of Object.entries({ light: {}, dark: { colorScheme: "dark" } })) {
   const { page, faults, close } = await opened(browser, address, options);
@@ -321,6 +338,10 @@ for (const [theme, options] of Object.entries({ light: {}, dark: { colorScheme: 
     else await look("rows that spend their time alike", alike(page));
     if (name === "scorep-late") await look("groups that are known", known(page));
     if (name === "scorep-late") await look("tables are sorted by any column, and saved", tables(page));
+    await look(
+      "what there is nothing of is not offered",
+      offered(page).then(found => same("offered", found, { tab: true, with: [true, true], without: [false, false] })),
+    );
     await look(
       "panels of what there is",
       has("files").then(n => same("files", n, name === "scorep-io" ? 1 : 0)),
