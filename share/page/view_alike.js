@@ -48,6 +48,7 @@ class Alike {
     this.table = new LongTable("groups", "groups of rows that spend the time alike", this.columns(), {
       sorted: "differs",
       isChosen: group => group.text === view.rows.ranks,
+      rowTall: TWO_LINES,
     });
     this.element.append(
       make(
@@ -86,9 +87,9 @@ class Alike {
     return [
       {
         key: "ranks",
-        title: this.view.about.rows.some(({ thread }) => thread) ? "ranks:threads" : "ranks",
+        title: this.view.about.rows.some(({ thread }) => thread) ? "ranks: threads" : "ranks",
         isText: true,
-        wide: 10,
+        wide: 8,
         value: group => group.text,
         order: group => group.rows[0],
         cell: group => this.rowsCell(group),
@@ -106,12 +107,19 @@ class Alike {
         title: "its time",
         doc: "by what has most; sorted by the largest part",
         isText: true,
-        wide: 10,
+        wide: 8,
         value: group => this.topWords(group.mean),
         order: group => Math.max(...group.mean),
         cell: group => this.bar(group.mean),
       },
-      { key: "words", title: "what is different", isText: true, wide: 40, value: group => group.words },
+      {
+        key: "words",
+        title: "what is different",
+        isText: true,
+        wide: 34,
+        value: group => group.words,
+        cell: ({ words }) => make("span", { class: "two-lines", title: words }, words),
+      },
     ];
   }
   rowsCell({ text }) {
@@ -264,9 +272,9 @@ class Alike {
       .map(i => {
         const [own, other] = [group.mean[i], usual.mean[i]].map(part => Math.round(100 * part));
 
-        return `${change(i) > 0 ? "more" : "less"} ${this.features[i].name} (${own} %, not ${other} %)`;
+        return `${this.features[i].name} ${own} %, not ${other} %`;
       })
-      .join(", ");
+      .join("; ");
   }
   /* What others are held against: the largest group; where each is one row, the mean of all. */
   usualOf(groups, all) {

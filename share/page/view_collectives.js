@@ -43,7 +43,7 @@ class Collectives {
         title,
         doc,
         csvTitle: key + "_bytes",
-        wide: 5.5,
+        wide: 6,
         value: kind => kind[key],
         words: bytes,
       });
@@ -52,7 +52,6 @@ class Collectives {
       regionColumn(view, "operation", 13),
       {
         ...whole("operations", "operations", "of which a call is in view"),
-        wide: 7,
         value: kind => kind.operations || null,
       },
       whole("calls", "calls", "of the rows, that have a part of what is shown"),
@@ -60,11 +59,9 @@ class Collectives {
       time("wait", "waiting", "in these calls, from the analysis of waiting", { value: kind => kind.wait || null }),
       known("mean", "mean spread", "from the first member's arrival to the last one's, mean of the operations", {
         csvTitle: "spread_mean_ns",
-        wide: 9,
       }),
       known("longest", "longest spread", "of the operation whose members arrived furthest apart", {
         csvTitle: "spread_longest_ns",
-        wide: 10,
         cell: (kind, words) => words && this.longestCell(kind, words),
       }),
       rowColumn(view, "late", "last to arrive", "the row that arrived last in that operation"),

@@ -3,13 +3,19 @@
 /* A table of any number of rows, of which only those exist that are seen. Columns: { key, title, doc, wide (em),
  * isText, value(row), words(value, row), cell(row, words): what stands in the cell; null: the words; order(row): what
  * it is sorted by, csv(row): what is saved, if not the value }. arrange(rows, compare): in another order than that of
- * all rows. */
+ * all rows; rowTall: pixels. */
 
-const LONG_ROW = 22; /* pixels, as in page.css */
+const LONG_ROW = 22,
+  TWO_LINES = 40; /* pixels, as in page.css */
 
 class LongTable {
-  constructor(id, told, columns, { sorted = null, choose = null, isChosen = () => false, arrange = null } = {}) {
-    Object.assign(this, { id, told, columns, choose, isChosen });
+  constructor(
+    id,
+    told,
+    columns,
+    { sorted = null, choose = null, isChosen = () => false, arrange = null, rowTall = LONG_ROW } = {},
+  ) {
+    Object.assign(this, { id, told, columns, choose, isChosen, rowTall });
     this.arrange = arrange || ((rows, compare) => rows.sort(compare));
     this.sorted = sorted;
     this.down = true;
@@ -96,8 +102,8 @@ class LongTable {
   /* Rows that are seen, some more, and room for the others above and below. */
   draw() {
     const all = this.inOrder.length,
-      first = Math.max(Math.floor(this.element.scrollTop / LONG_ROW) - 10, 0),
-      seen = Math.ceil((this.element.clientHeight || 600) / LONG_ROW) + 20,
+      first = Math.max(Math.floor(this.element.scrollTop / this.rowTall) - 10, 0),
+      seen = Math.ceil((this.element.clientHeight || 600) / this.rowTall) + 20,
       from = Math.max(Math.min(first, all - seen), 0),
       to = Math.min(from + seen, all),
       focused = this.body.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
@@ -117,7 +123,7 @@ class LongTable {
   room(rows) {
     const element = make("tr", { class: "room", "aria-hidden": "true" });
 
-    element.style.height = rows * LONG_ROW + "px";
+    element.style.height = rows * this.rowTall + "px";
     return element;
   }
   drawRow(row, at) {

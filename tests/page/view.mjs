@@ -326,7 +326,17 @@ async function words(page) {
 
   await page.click("#tab-flame");
   await settled(page);
-  const flame = await page.locator("#flamegraph .note").innerText();
+  const flame = await page.locator("#flamegraph .note").innerText(),
+    isInSight = await page.evaluate(() => {
+      const { bottom } = document.getElementById("picture").view.bench.docks,
+        { size } = bottom;
+
+      bottom.resize(150);
+      const [note, panel] = ["#flamegraph .note", "#panel-flame"].map(of => document.querySelector(of)),
+        is = note.getBoundingClientRect().bottom <= panel.getBoundingClientRect().bottom;
+      bottom.resize(size);
+      return is;
+    });
   await page.click("#tab-functions");
   await page.keyboard.press("Control+k");
   await page.keyboard.type("rows by waiting");
@@ -337,6 +347,7 @@ async function words(page) {
     same("told twice", found.twice, []) ||
     same("palette", choices, ["sort rows by waiting", "colour rows by waiting"]) ||
     (/^all functions: [\d.]+ m?s, [\d.]+ % of the time of the rows$/.test(flame) ? null : flame) ||
+    same("in sight", isInSight, true) ||
     (tilde.includes("~") ? tilde : null)
   );
 }
