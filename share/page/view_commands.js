@@ -51,7 +51,7 @@ function takeKeys(view) {
 
 /* ---- the palette ---- */
 
-const FOUND_COMMANDS = 40;
+const FOUND_COMMANDS = 40; /* of what is no command, when some text is typed in */
 
 class CommandPalette {
   constructor(view) {
@@ -71,7 +71,8 @@ class CommandPalette {
       onkeydown: event => this.key(event),
     });
     this.list = make("ul", { id: "commands", role: "listbox", "aria-label": "what can be done" });
-    this.dialog = make("dialog", { id: "palette", "aria-label": "commands" }, this.input, this.list);
+    this.none = make("p", { class: "note", role: "status" });
+    this.dialog = make("dialog", { id: "palette", "aria-label": "commands" }, this.input, this.list, this.none);
     this.dialog.addEventListener("click", event => event.target === this.dialog && this.dialog.close());
     document.body.append(this.dialog);
   }
@@ -110,8 +111,11 @@ class CommandPalette {
     this.found = [
       ...this.places(text),
       ...commands.filter(({ words: name }) => fits(name)),
-      ...(words.length ? [...this.names(fits), ...this.choices(fits), ...this.labels(fits)] : []),
-    ].slice(0, FOUND_COMMANDS);
+      ...(words.length ? [...this.names(fits), ...this.choices(fits), ...this.labels(fits)] : []).slice(
+        0,
+        FOUND_COMMANDS,
+      ),
+    ];
     this.at = 0;
     this.draw();
   }
@@ -203,6 +207,8 @@ class CommandPalette {
         ),
       ),
     );
+    this.list.hidden = !this.found.length;
+    this.none.textContent = this.found.length ? "" : "nothing found";
     if (this.found.length) this.input.setAttribute("aria-activedescendant", "command-" + this.at);
     else this.input.removeAttribute("aria-activedescendant");
     const chosen = this.list.children[this.at];

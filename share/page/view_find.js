@@ -3,7 +3,9 @@
 /* The panel that finds calls: of functions whose names have a text, in what is in view or in the whole run, by
  * duration, as a histogram and as a table. */
 
-const HISTOGRAM_TALL = 84,
+const HISTOGRAM_TALL = 92,
+  HISTOGRAM_HEAD = 16,
+  HISTOGRAM_FOOT = 18 /* pixels */,
   MOST_LABELS_FOUND = 100,
   ORDERS = { longest: 0, earliest: 1, latest: 2 };
 
@@ -31,7 +33,7 @@ class Find {
     this.text = field(
       "functions and labels that contain this, or match /an expression/",
       "function, label, /expression/",
-      15,
+      17.5,
     );
     this.text.setAttribute("list", "regions");
     this.least = field("not shorter than", "from 0 s", 6);
@@ -94,7 +96,7 @@ class Find {
         csvTitle: "begin_ns",
         wide: 9,
         value: call => call.begin,
-        words: ns => tick(ns, 1000),
+        words: ns => tick(ns, 1),
         cell: (call, words) =>
           make(
             "button",
@@ -244,8 +246,10 @@ class Find {
     );
   }
   show(words = null) {
-    const { all, all_ns, in_range, left_out, calls } = this.found;
+    const { all, all_ns, in_range, left_out, bars, calls } = this.found;
 
+    this.picture.hidden = !bars.length;
+    this.table.element.hidden = !calls.length;
     this.table.setRows(calls);
     this.picture.dispatchEvent(new Event("redraw"));
     this.note.textContent =
@@ -274,14 +278,21 @@ class Find {
     const calls = this.table.inOrder,
       best = calls.reduce((most, call, i) => (most < 0 || call.ns > calls[most].ns ? i : most), -1);
 
+    if (best < 0) this.tellNone();
     this.go(best);
+  }
+  tellNone() {
+    this.view.tellShortly("no calls to go to: say in Find which ones, or select a function");
   }
   /* In time from the one that is selected, also to those that the table has not. */
   async step(by) {
     const { selected } = this.view,
       { asked } = this;
 
-    if (!asked.region) return;
+    if (!asked.region) {
+      this.tellNone();
+      return;
+    }
     const from = selected ? selected.begin : this.view.from,
       around = by > 0 ? { from: from + 1, order: ORDERS.earliest } : { to: Math.max(from, 1), order: ORDERS.latest };
     if (this.where.value === "seen") Object.assign(asked, { from: 0, to: this.view.about.span_ns });
@@ -291,6 +302,7 @@ class Find {
 
     if (!next) {
       this.note.textContent = by > 0 ? "There is no later one." : "There is no earlier one.";
+      this.view.tellShortly(this.note.textContent);
       return;
     }
     this.at = this.table.inOrder.findIndex(
@@ -328,7 +340,8 @@ class Find {
       { first, last } = this.range,
       step = width / (last - first + 1),
       most = Math.max(...bars.map(([, n]) => n), 1),
-      tall = HISTOGRAM_TALL - 18,
+      tall = HISTOGRAM_TALL - HISTOGRAM_HEAD - HISTOGRAM_FOOT,
+      low = HISTOGRAM_HEAD + tall,
       least = timeOf(this.least.value || "0") || 0,
       longest = timeOf(this.most.value || "") || Infinity;
 
@@ -338,16 +351,16 @@ class Find {
         isIn = barFrom(bar + 1) > least && barFrom(bar) <= longest;
 
       c.fillStyle = colours(isIn ? "compute" : "line");
-      c.fillRect((bar - first) * step, tall - high, Math.max(Math.min(step - 1, 40), 1), high);
+      c.fillRect((bar - first) * step, low - high, Math.max(Math.min(step - 1, 40), 1), high);
     }
     c.fillStyle = colours("quiet");
     for (let bar = first, free = 0; bar <= last && bars.length; bar++) {
       const words = seconds(barFrom(bar) / 1e9);
 
       if ((bar - first) * step < free) continue;
-      c.fillText(words, (bar - first) * step, tall + 3);
+      c.fillText(words, (bar - first) * step, low + 3);
       free = (bar - first) * step + c.measureText(words).width + 16;
     }
-    if (bars.length) c.fillText("most: " + count(most) + " (logarithmic); drag to choose", 4, 2);
+    if (bars.length) c.fillText("calls by duration, logarithmic, the most: " + count(most) + "; drag to choose", 4, 1);
   }
 }

@@ -13,7 +13,7 @@ const PANELS = {
   flame: "#flamegraph canvas",
   messages: "#pairs tbody tr",
   waiting: "#waits tbody tr",
-  find: "#calls",
+  find: "#panel-find > .note",
   marks: "#marks li",
   details: "#details",
   functions: "#sums tbody tr",
@@ -497,6 +497,74 @@ async function palette(page) {
   );
 }
 
+/* Without text all commands; what there is not is said. */
+async function commandsOf(page) {
+  const note = () => page.locator("#palette .note").innerText(),
+    listed = () => page.locator("#commands li").count();
+
+  await page.keyboard.press("Control+k");
+  const all = await listed(),
+    wanted = await page.evaluate(() => commands.length),
+    usual = await note();
+  await page.keyboard.type("zzzz");
+  const [none, said] = [await listed(), await note()],
+    wrong = await accessible(page);
+  await page.keyboard.press("Escape");
+  return same("listed", [all, usual, none, said], [wanted, "", 0, "nothing found"]) || wrong;
+}
+
+/* Before anything is looked for: no empty table, and keys that go to calls say why they do not. */
+async function nothingFound(page) {
+  const hidden = () =>
+    page.locator("#panel-find").evaluate(of => [...of.querySelectorAll("canvas, .long")].map(el => !el.clientHeight));
+
+  await page.click("#tab-find");
+  await settled(page);
+  const before = await hidden(),
+    cut = await page.evaluate(() => {
+      const input = document.querySelector("#panel-find input[list]"),
+        c = document.createElement("canvas").getContext("2d");
+
+      c.font = getComputedStyle(input).font;
+      return c.measureText(input.placeholder).width > input.clientWidth - 8;
+    });
+  await page.focus("#picture");
+  await page.keyboard.press("n");
+  const told = await page.locator("#told").innerText();
+  await page.fill("#panel-find input[list]", "MPI_Recv");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#calls tbody tr", TIMEOUT);
+  await settled(page);
+  const after = await hidden(),
+    at = await page.locator("#calls tbody td").first().innerText(),
+    over = await page.evaluate(() => {
+      const { view } = document.getElementById("picture"),
+        words = [],
+        bars = [],
+        c = { fillText: (text, x, y) => words.push(y), fillRect: (x, y) => bars.push(y), measureText: () => ({}) };
+
+      view.find.draw(c, 400);
+      return Math.min(...words) + 12 > Math.min(...bars);
+    });
+  await page.fill("#panel-find input[list]", "");
+  await page.keyboard.press("Enter");
+  await settled(page);
+  await page.click("#tab-functions");
+  return (
+    same(
+      "hidden",
+      [before, after],
+      [
+        [true, true],
+        [false, false],
+      ],
+    ) ||
+    same("cut, words over bars", [cut, over], [false, false]) ||
+    (/^no calls to go to/.test(told) ? null : "n: " + told) ||
+    (/^\d\.\d{9} s$/.test(at) ? null : "at " + at)
+  );
+}
+
 /* Where panels are is in the address, and comes back with it. */
 async function layout(page) {
   const tabs = side => page.locator(`#dock-${side} [role=tab]`).allInnerTexts(),
@@ -654,6 +722,8 @@ async function main() {
     await page.screenshot({ path: path.join(folder, "view-" + name + ".png") });
     if (name === "light") {
       await look("keys", keys(page));
+      await look("all commands", commandsOf(page));
+      await look("calls before any are looked for", nothingFound(page));
       await look("a function's longest call", longest(page));
       await look("a table that is sorted", sorted(page));
       await look("a function that is selected", selected(page));
