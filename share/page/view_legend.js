@@ -28,17 +28,46 @@ function functionEntries(view) {
     ? [legendEntry(colourKey(own[0] || palette.classes[0]), about.classes[0].about)]
     : [
         legendEntry(colourKey(...own), about.classes[0].about + ", each in its own colour"),
-        legendEntry(colourKey(palette.classes[0]), "several of them in a pixel"),
+        legendEntry(colourKey(palette.classes[0]), "those with less of a pixel"),
       ];
 }
 
+/* Of rows in the colour of a number; where a function is selected; else of all. */
+function regionEntries(view) {
+  const { about, palette, radar } = view,
+    { region } = selection,
+    has = i => about.regions.some(of => of.class === i && of.ns);
+
+  if (radar.isOn) {
+    const key = make("i", { class: "key ramp" });
+
+    key.style.background = radar.ramp;
+    return [legendEntry(key, radar.choiceWords)];
+  }
+  if (region !== null) {
+    const { name, class: of } = about.regions[region];
+
+    return [
+      legendEntry(colourKey(palette.own(region)), name),
+      legendEntry(colourKey(palette.rest(of)), about.classes[of].about + ", with less of a pixel"),
+      legendEntry(colourKey(palette.line), "all else"),
+    ];
+  }
+  return [
+    ...about.classes.flatMap((of, i) =>
+      !has(i) ? [] : i === 0 ? functionEntries(view) : [legendEntry(colourKey(palette.classes[i]), of.about)],
+    ),
+    ...colourRules.all.filter(({ name }) => name).map(({ colour, name }) => legendEntry(colourKey(colour), name)),
+  ];
+}
+
 function overlayEntries(view) {
-  const { overlays, selected, messages, isCrowded } = view,
+  const { overlays, selected, messages, isCrowded, radar } = view,
     hasWaits = view.whole && view.whole.waits.some(wait => wait),
     key = (name, words, sign) => legendEntry(make("i", { class: "key " + name }, sign), words);
 
   return [
-    hasWaits ? key("hatched", "waiting") : null,
+    hasWaits && !radar.isOn ? key("hatched", "waiting") : null,
     hasWaits && overlays.shows.waits ? key("arrow", "to the row that caused a wait", "\u2191") : null,
     hasWaits && overlays.shows.waits ? key("delay", "delay: others wait for this row") : null,
     overlays.shows.path && overlays.critical.stretches.length ? key("path", "critical path") : null,
@@ -48,19 +77,15 @@ function overlayEntries(view) {
 }
 
 function legendOf(view) {
-  const { about, palette } = view,
-    computes = [view.whole, view.tiles].some(tiles => tiles && tiles.computing.some(part => part > 2)),
-    has = i => about.regions.some(region => region.class === i && region.ns);
+  const { palette, radar } = view,
+    computes = !radar.isOn && [view.whole, view.tiles].some(tiles => tiles && tiles.computing.some(part => part > 2));
 
   return make(
     "p",
     { class: "legend" },
-    ...about.classes.flatMap((of, i) =>
-      !has(i) ? [] : i === 0 ? functionEntries(view) : [legendEntry(colourKey(palette.classes[i]), of.about)],
-    ),
+    ...regionEntries(view),
     computes ? legendEntry(colourKey(palette.computing), "computing, function not known") : null,
     ...overlayEntries(view),
-    ...colourRules.all.filter(({ name }) => name).map(({ colour, name }) => legendEntry(colourKey(colour), name)),
   );
 }
 

@@ -4,6 +4,7 @@
  * the calls of a selected collective operation, and moments that were marked. */
 
 const MOST_WAITS = 200 /* arrows; more are too many to be told apart */,
+  MEMBER_ROW = 8 /* pixels of a row, from which lines through members can be told from what is below them */,
   LABEL_WIDE = 150;
 
 class Overlays {
@@ -162,7 +163,7 @@ class Overlays {
     }
     c.stroke();
   }
-  /* One line through where they begin, one through where they end. */
+  /* One line through where they begin, one through where they end; of rows that are too small for that each of them. */
   paintMembers(c, palette) {
     const { view } = this,
       places = this.members.calls
@@ -180,11 +181,10 @@ class Overlays {
     c.globalAlpha = 0.15;
     c.fill();
     c.globalAlpha = 1;
-    c.stroke();
-    for (const { y, from, to } of places) {
-      c.fillRect(from - 2, y - 2, 4, 4);
-      c.fillRect(to - 2, y - 2, 4, 4);
-    }
+    const size = Math.min(Math.max(view.rowTall, 1), 4);
+    if (view.rowTall >= MEMBER_ROW) c.stroke();
+    for (const { y, from, to } of places)
+      for (const x of [from, to]) c.fillRect(x - size / 2, y - size / 2, size, size);
   }
   /* Flags on the axis, of which none covers another one. */
   paintLabels(c, palette) {

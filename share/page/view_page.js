@@ -322,7 +322,11 @@ async function startView(view) {
     selection.fromAddress();
     view.changed();
   });
-  selection.onChange(() => (view.isOfFunction ? view.changed() : view.all.forEach(of => of.draw())));
+  selection.onChange(() => {
+    showLegend(view);
+    if (view.isOfFunction) view.changed();
+    else view.all.forEach(of => of.draw());
+  });
   selection.fromAddress();
   matchMedia("(prefers-color-scheme: dark)").addEventListener(
     "change",
