@@ -8,7 +8,8 @@ const NAMES_WIDE = 120,
   MAP_TALL = 44,
   LEAST_ROW = 2 /* pixels: more rows than that are merged */,
   NAMED_ROW = 18 /* from here on rows show their slices */,
-  MOST_LINES = 500;
+  MOST_LINES = 500,
+  MOST_TALL = 160; /* pixels: rows that have all the room are no taller */
 
 /* Does one thing after the other, and of those that come meanwhile only the last. */
 class Latest {
@@ -160,7 +161,7 @@ class View {
   fitRows() {
     this.isFit = true;
     this.firstRow = 0;
-    this.rowTall = Math.min(Math.max((this.tall - this.top) / this.rows.lines.length, 0.05), 60);
+    this.rowTall = Math.min(Math.max((this.tall - this.top) / this.rows.lines.length, 0.05), MOST_TALL);
   }
   go(from, to, firstRow = this.firstRow, rowTall = this.rowTall) {
     const { bounds } = this,
@@ -241,7 +242,7 @@ class View {
   goToRows(first, end) {
     const lines = [...this.rows.lineOf.slice(first, end)].filter(line => line >= 0),
       least = Math.min(...lines),
-      tall = Math.min(Math.max((this.tall - this.top) / (Math.max(...lines) + 1 - least), 0.05), 60);
+      tall = Math.min(Math.max((this.tall - this.top) / (Math.max(...lines) + 1 - least), 0.05), MOST_TALL);
 
     if (lines.length) this.go(this.from, this.to, least, tall);
   }

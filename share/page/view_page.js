@@ -128,6 +128,8 @@ const PLAIN_COMMANDS = [
   ["reset panels to where they were at first", view => (view.bench.usual(), view.bench.changed())],
 ];
 
+const OF_BOTH = ["compare", "details", "marks"]; /* panels */
+
 function addAllCommands(view, panels) {
   addCommands(VIEW_KEYS);
   [ROW_COMMANDS, OVERLAY_COMMANDS, STACK_COMMANDS, COLOUR_COMMANDS].forEach(addCommands);
@@ -153,6 +155,16 @@ function identityOf(about) {
   ].join(", ");
 }
 
+/* Of two traces: what is of which. */
+function tellWhose(below, panels) {
+  below.align.element.querySelector("b").prepend("B: ");
+  for (const { name, element } of panels) {
+    const tools = element.querySelector(".tools");
+
+    if (tools && !OF_BOTH.includes(name)) tools.prepend(make("b", { title: below.main.about.title }, "A"));
+  }
+}
+
 async function showView() {
   await null; /* all scripts have run then */
   const trace = new ServedTrace(0),
@@ -172,7 +184,13 @@ async function showView() {
       { class: "stage" },
       view.map,
       view.rows.bar(),
-      make("div", { class: "pictures" }, view.canvas, ...(below ? [below.align.element, below.canvas] : [])),
+      make(
+        "div",
+        { class: "pictures" },
+        ...(below ? [make("p", { class: "tools rows-bar" }, make("b", null, "A: " + about.title))] : []),
+        view.canvas,
+        ...(below ? [below.align.element, below.canvas] : []),
+      ),
       view.charts.element,
       make("div", { class: "status" }, (view.legend = legendOf(view)), view.told),
     );
@@ -199,6 +217,7 @@ async function showView() {
     view.details,
     new Bookmarks(view),
   ];
+  if (below) tellWhose(below, panels);
   addAllCommands(view, panels);
   view.palettes = new CommandPalette(view);
   view.help = helpOf();

@@ -293,7 +293,7 @@ function axisOf(view, step) {
   };
 }
 
-/* A label that is cut at the right stands at the left of its line. */
+/* Labels stand at the right of their lines; one that would be cut is left out. */
 function paintAxis(c, view, palette) {
   let free = 0;
 
@@ -303,9 +303,9 @@ function paintAxis(c, view, palette) {
   eachTick(view, (x, t, step) => {
     const words = axisOf(view, step).words(t),
       { width } = c.measureText(words),
-      left = x + 3 + width > view.wide ? x - 3 - width : x + 3;
+      left = x + 3;
 
-    if (left < free) return;
+    if (left < free || left + width > view.wide) return;
     c.fillText(words, left, view.top - 6);
     free = left + width + 4;
   });

@@ -47,6 +47,7 @@ class Rows {
     this.sort = address.get("sort") || "rank";
     this.grouped = address.get("groups") !== "no";
     this.ranks = address.get("ranks") || "";
+    this.isGood = true; /* what was typed in as ranks */
     this.folded = new Set((address.get("fold") || "").split(",").filter(Boolean));
     this.make();
   }
@@ -79,19 +80,22 @@ class Rows {
     );
     if (this.grouped)
       this.addGroups(this.numbers, [row => "host " + rows[row].host, row => "rank " + rows[row].rank], 0);
-    else this.numbers.forEach(row => this.addRow(row, 0));
+    else this.numbers.forEach(row => this.addRow(row, 0, null));
     this.view.canvas.dataset.lines = this.lines.length;
   }
-  addRow(row, level) {
+  addRow(row, level, above) {
+    const own = rowName(this.about.rows[row]),
+      name = own === above ? own + " thread 0" : own;
+
     this.lineOf[row] = this.lines.length;
-    this.lines.push({ name: rowName(this.about.rows[row]), rows: [row], own: [row], level, group: null });
+    this.lines.push({ name, rows: [row], own: [row], level, group: null });
   }
-  /* A group of one is none, and so is the only one. */
-  addGroups(numbers, keys, level) {
+  /* A group of one is none, and so is the only one. above: the name of the group that they are in. */
+  addGroups(numbers, keys, level, above = null) {
     const groups = new Map();
 
     if (!keys.length) {
-      numbers.forEach(row => this.addRow(row, level));
+      numbers.forEach(row => this.addRow(row, level, above));
       return;
     }
     for (const row of numbers) {
@@ -111,7 +115,7 @@ class Rows {
 
     this.lines.push({ name, rows: members, own: isFolded ? members : [], level, group: name, isFolded });
     if (isFolded) members.forEach(row => (this.lineOf[row] = at));
-    else this.addGroups(members, keys.slice(1), level + 1);
+    else this.addGroups(members, keys.slice(1), level + 1, name);
   }
 
   /* Of lines that are drawn as one; a group's line stands for no row whose own line is there. */
@@ -211,11 +215,13 @@ class Rows {
     if (!this.note) return;
     const { sortedAt, view } = this,
       isOld = sortedAt && (sortedAt.from !== view.from || sortedAt.to !== view.to),
-      left = this.about.rows.length - this.numbers.length;
+      left = this.about.rows.length - this.numbers.length,
+      hasAny = view.all.some(of => of.rows.numbers.length);
 
     this.again.hidden = !isOld;
+    this.filter.setAttribute("aria-invalid", String(!this.isGood || !hasAny));
     this.note.textContent = [
-      left ? plural(left, "row") + " left out" : "",
+      !hasAny ? "there is no such rank" : left ? plural(left, "row") + " left out" : "",
       isOld ? "sorted by another stretch of time" : "",
     ]
       .filter(Boolean)
@@ -241,7 +247,7 @@ class Rows {
         const text = event.target.value.trim(),
           isGood = !text || ranksOf(text) !== null;
 
-        event.target.setAttribute("aria-invalid", String(!isGood));
+        this.isGood = isGood;
         this.ranks = isGood ? text : "";
         this.changed();
       },

@@ -177,6 +177,21 @@ async function radar(page) {
   );
 }
 
+/* Which picture, and which panel, is of which trace. */
+async function whose(page) {
+  const names = await page.locator(".pictures b").allInnerTexts(),
+    titles = await page.evaluate(() => document.getElementById("picture").view.all.map(view => view.about.title)),
+    tools = async panel => {
+      await page.click("#tab-" + panel);
+      return (await page.locator(`#panel-${panel} .tools`).first().innerText()).startsWith("A");
+    };
+
+  return (
+    same("pictures", names, ["A: " + titles[0], "B: " + titles[1]]) ||
+    same("panels", [await tools("functions"), await tools("find"), await tools("compare")], [true, true, false])
+  );
+}
+
 /* One colour for a function of both. */
 const colours = page =>
   page.evaluate(() => {
@@ -211,6 +226,7 @@ for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "
     await page.selectOption("#panel-compare select[aria-label='what is compared']", "count");
     await look("calls of both", table(page, wanted.calls));
     await look("one colour in both", colours(page));
+    await look("what is of which trace", whose(page));
     await look("one stretch of time", moves(page));
     await look("a call of the second one", chosen(page));
     await look("what stands below what", alignments(page));

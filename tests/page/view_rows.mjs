@@ -70,6 +70,72 @@ async function filtered(page) {
   );
 }
 
+/* Ranks that there are not are told; a main thread has another name than its group; rows take the room that there is,
+ * which is the same whatever is told below them. */
+async function named(page) {
+  const only = async ranks => {
+      await page.fill("input[aria-label='ranks that are shown']", ranks);
+      await page.keyboard.press("Enter");
+      await settled(page, SOON);
+      return page.evaluate(() => {
+        const { view } = document.getElementById("picture");
+
+        return {
+          ...{ tall: view.rowTall, room: view.tall - view.top, names: view.rows.lines.map(({ name }) => name) },
+          note: view.rows.note.textContent,
+          isInvalid: view.rows.filter.getAttribute("aria-invalid"),
+        };
+      });
+    },
+    none = await only("999999"),
+    one = await only("1:0"),
+    all = await only(""),
+    [before, after] = await page.evaluate(() => {
+      const { view } = document.getElementById("picture"),
+        usual = view.told.textContent,
+        before = view.canvas.clientHeight;
+
+      view.told.textContent = "words ".repeat(300);
+      const after = view.canvas.clientHeight;
+      view.told.textContent = usual;
+      return [before, after];
+    });
+
+  return (
+    same("no such rank", [none.note, none.isInvalid, all.isInvalid], ["there is no such rank", "true", "false"]) ||
+    same("names", new Set(all.names).size, all.names.length) ||
+    same("one row", one.tall, Math.min(one.room, 160)) ||
+    same("height", after, before)
+  );
+}
+
+/* What is coloured by a number, or pale since a function is selected, has its entries alone in the legend. */
+async function legends(page) {
+  const legend = async () => {
+      await settled(page, SOON);
+      return page.locator(".legend span").allInnerTexts();
+    },
+    colour = value => page.selectOption("select[aria-label='what colours the rows']", value),
+    own = "the program's own functions";
+
+  await colour("wait");
+  const radars = await legend();
+  await colour("");
+  await page.click("#sums button:text-is('MPI_Barrier')");
+  const chosen = await legend();
+  await press(page, "Escape");
+  const usual = await legend();
+  return (
+    same("colour", [radars[0], radars.some(words => words.includes("MPI"))], ["waiting, 0 % to 100 %", false]) ||
+    same("function", [chosen[0], chosen[2]], ["MPI_Barrier", "all else"]) ||
+    same(
+      "own functions",
+      [radars, chosen, usual].map(all => all.some(words => words.startsWith(own))),
+      [false, false, true],
+    )
+  );
+}
+
 /* The one that waits most comes first. */
 async function sorted(page) {
   const order = () => page.evaluate(() => address.get("sort"));
@@ -264,9 +330,30 @@ async function together(page) {
   await page.locator("#sums tr:has(button:text-is('MPI_Barrier')) button.longest").click();
   await page.waitForSelector("#details h2", TIMEOUT);
   await settled(page, SOON);
-  const text = await told(page);
+  const text = await told(page),
+    drawn = await page.evaluate(() => {
+      const { view } = document.getElementById("picture"),
+        found = { lines: 0, largest: 0 },
+        ignore = () => {},
+        c = { beginPath: ignore, moveTo: ignore, lineTo: ignore, closePath: ignore, fill: ignore },
+        { rowTall } = view;
+
+      view.rowTall = 2;
+      view.overlays.paintMembers(
+        {
+          ...c,
+          stroke: () => found.lines++,
+          fillRect: (x, y, wide) => (found.largest = Math.max(found.largest, wide)),
+        },
+        view.palette,
+      );
+      view.rowTall = rowTall;
+      return found;
+    });
 
   await press(page, "f");
+  const wrong = same("of small rows", drawn, { lines: 0, largest: 2 });
+  if (wrong) return wrong;
   return text.includes("the collective operation has 2 members") ? null : text;
 }
 
@@ -338,6 +425,8 @@ async function main() {
 
   await look("groups of rows fold", groups(page));
   await look("rows of some ranks", filtered(page));
+  await look("names and heights of rows", named(page));
+  await look("the legend of what is shown", legends(page));
   await look("rows sorted by what they wait", sorted(page));
   await look("values along time", charted(page));
   await look("rows coloured by numbers", radar(page));
