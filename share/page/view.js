@@ -324,7 +324,8 @@ class View {
       leftOut = [...this.slices.values()].reduce((sum, { leftOut: n }) => sum + n, 0);
 
     if (this.radar.words()) words.push(this.radar.words());
-    if (this.merge > 1) words.push("more rows than there is room for: each line is the mean of " + this.merge);
+    if (this.merge > 1)
+      words.push("more rows than there is room for: " + this.merge + " in a line, of which each pixel shows a part");
     if (this.isOfMore) words.push("too many rows for a list: the panels are of all rows between these");
     if (leftOut) words.push(plural(leftOut, "short call") + " not drawn by themselves: zoom in");
     if (this.messageRegion.region) words.push("messages of " + selection.get("function") + " only");

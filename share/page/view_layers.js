@@ -12,36 +12,19 @@ const pixelOf = colour => {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 };
 
-/* Of pixels, by their parts; what is left of 255 shows the ground. */
-class Mixture {
-  constructor() {
-    Object.assign(this, { red: 0, green: 0, blue: 0, sum: 0 });
-  }
-  add(pixel, part) {
-    this.red += part * (pixel & 255);
-    this.green += part * ((pixel >> 8) & 255);
-    this.blue += part * ((pixel >> 16) & 255);
-    this.sum += part;
-  }
-  /* In the place of so much of what is there. */
-  cover(pixel, part) {
-    const left = this.sum ? Math.max(1 - part / this.sum, 0) : 0;
+/* From 0 to 1, without a pattern, and for the same pixel the same. */
+function noise(x, y) {
+  let h = Math.imul(x + 1, 0x9e3779b1) ^ Math.imul(y + 1, 0x85ebca6b);
 
-    for (const key of ["red", "green", "blue", "sum"]) this[key] *= left;
-    this.add(pixel, part);
-  }
-  get pixel() {
-    const of = value => Math.round(value / (this.sum || 1));
-
-    return (
-      ((Math.min(Math.round(this.sum), 255) << 24) | (of(this.blue) << 16) | (of(this.green) << 8) | of(this.red)) >>> 0
-    );
-  }
+  h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
+  h = Math.imul(h ^ (h >>> 12), 0x297a2d39);
+  return ((h ^ (h >>> 15)) >>> 0) / 2 ** 32;
 }
 
 class TilePixels {
-  /* tall: of a line; 1: of a mixture of its parts, because it is too low to show them. */
-  constructor(tiles, tall, view, palette) {
+  /* tall: of a line; isLow: too low for stacked parts: each pixel is of one of them, so many as it has of the
+   * stretch. */
+  constructor(tiles, tall, isLow, view, palette) {
     Object.assign(this, { tiles, tall, view });
     this.classes = palette.classes.map((_, k) => pixelOf(palette.rest(k)));
     this.wait = pixelOf(palette.wait);
@@ -52,18 +35,20 @@ class TilePixels {
     this.data = new ImageData(tiles.count, tiles.lines * tall);
     this.pixels = new Uint32Array(this.data.data.buffer);
     for (let line = 0; line < tiles.lines; line++)
-      for (let i = 0; i < tiles.count; i++) {
-        this.mixture = tall === 1 ? new Mixture() : null;
-        this.column(line, i);
-        if (this.mixture) this.pixels[line * tiles.count + i] = this.mixture.pixel;
-      }
+      for (let i = 0; i < tiles.count; i++)
+        if (!isLow) this.column(line, i);
+        else
+          for (let y = line * tall; y < (line + 1) * tall; y++) {
+            this.pixel = { at: y * tiles.count + i, part: 255 * noise(i, y), isStripe: noise(y, i) < HATCHED };
+            this.column(line, i);
+          }
   }
 
   /* From the bottom up; a part's border is where the sum of those below ends. */
   column(line, i) {
     const { tiles, view } = this,
       at = line * tiles.count + i,
-      high = this.mixture ? 255 : this.tall - this.gap,
+      high = this.pixel ? 255 : this.tall - this.gap,
       most = tiles.regions[at],
       of = most === NO_REGION ? -1 : view.about.regions[most].class;
     let sum = 0;
@@ -84,9 +69,10 @@ class TilePixels {
         this.fill(line, i, (from / 255) * high, Math.max((to / 255) * high, (from / 255) * high + 1), this.wait, true);
   }
   fill(line, i, from, to, pixel, isStriped = false) {
-    if (this.mixture) {
-      if (isStriped) this.mixture.cover(pixel, (to - from) * HATCHED);
-      else this.mixture.add(pixel, to - from);
+    if (this.pixel) {
+      const { at, part, isStripe } = this.pixel;
+
+      if (from <= part && part < to && (isStripe || !isStriped)) this.pixels[at] = pixel;
       return;
     }
     const { count } = this.tiles,
@@ -99,18 +85,19 @@ class TilePixels {
 }
 
 const LAYER_PIXELS = 1 << 23 /* at most */,
-  FINE = 4; /* pixels of a line, below which its parts are mixed: scaled down they would be bands that nothing has */
+  FINE = 4; /* pixels of a line that shows its parts as a stack: scaled down, that would be bands which nothing has */
 
 function layerOf(tiles, view, palette) {
   const ratio = devicePixelRatio || 1,
     most = Math.max(Math.floor(LAYER_PIXELS / (tiles.count * tiles.lines || 1)), 1),
     own = Math.round(view.rowTall * tiles.merge * ratio),
-    tall = own < FINE ? 1 : Math.min(own, most, 200),
+    isLow = own < FINE,
+    tall = Math.min(Math.max(own, 1), most, 200),
     key = [tall, selection.region].join(),
     known = tileLayers.get(tiles);
 
   if (known && known.key === key && known.palette === palette) return known;
-  const { data } = new TilePixels(tiles, tall, view, palette),
+  const { data } = new TilePixels(tiles, tall, isLow, view, palette),
     layer = make("canvas", { width: data.width, height: data.height });
 
   layer.getContext("2d").putImageData(data, 0, 0);
@@ -125,6 +112,6 @@ function drawTiles(c, tiles, view, palette) {
     left = view.x(tiles.from),
     top = view.y(tiles.first);
 
-  c.imageSmoothingEnabled = view.rowTall * tiles.merge < FINE;
+  c.imageSmoothingEnabled = false;
   c.drawImage(layer, left, top, view.x(tiles.to) - left, view.rowTall * tiles.merge * tiles.lines);
 }

@@ -212,13 +212,13 @@ async function computing(page) {
   return all > 50 && !wrong && words.includes("computing, function not known") ? null : JSON.stringify(found);
 }
 
-/* Lines that are too low to show their parts are of one colour where all have the same: parts that are scaled down
- * would be bands that nothing has. */
+/* Of lines that are too low for stacked parts each pixel has the colour of one, and all parts are everywhere: a stack
+ * that is scaled down would be bands that nothing has, and a mixed colour is none of the legend's. */
 async function mixed(page) {
   const found = await page.evaluate(() => {
     const { view } = document.getElementById("picture"),
       lines = 300,
-      columns = 4,
+      columns = 400,
       all = lines * columns,
       { classes } = view.about,
       tiles = { from: 0, to: 400, count: columns, first: 0, merge: 1, lines, all },
@@ -240,13 +240,30 @@ async function mixed(page) {
       { about: view.about, rowTall: 1.3, x: ns => ns, y: row => row * 1.3 },
       view.palette,
     );
-    const { data } = c.getImageData(200, 0, 1, tall),
-      column = [0, 1, 2, 3].map(k => [...data].filter((_, i) => i % 4 === k).slice(2, -2));
+    const { data } = c.getImageData(0, 0, 400, tall),
+      pixels = new Uint32Array(data.buffer),
+      third = Math.floor(tall / 3) * 400,
+      shares = [0, 1, 2].map(k => {
+        const count = {};
 
-    return column.map(values => [Math.min(...values), Math.max(...values)]);
+        for (const pixel of pixels.subarray(k * third, (k + 1) * third)) count[pixel] = (count[pixel] || 0) + 1 / third;
+        return count;
+      }),
+      { palette } = view;
+    return { shares, wanted: [palette.classes[1], palette.computing, palette.wait].map(pixelOf) };
   });
+  const { shares, wanted } = found,
+    [first, ...others] = shares,
+    colours = Object.keys(first).map(Number),
+    isEven = others.every(other => colours.every(colour => Math.abs(first[colour] - other[colour]) < 0.05));
 
-  return found.every(([least, most]) => most > 0 && most - least <= 4) ? null : JSON.stringify(found);
+  return (
+    same(
+      "colours",
+      colours.filter(colour => colour && !wanted.includes(colour)),
+      [],
+    ) || (isEven && wanted.every(colour => first[colour] > 0.02) ? null : JSON.stringify(found))
+  );
 }
 
 async function stacked(page) {
