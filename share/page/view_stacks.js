@@ -34,6 +34,7 @@ class Stacks {
     this.view = view;
     this.rows = []; /* that are chosen */
     this.known = new Map(); /* of those that are shown: { slices, leftOut } */
+    this.callers = new Callers(view);
     this.places = []; /* { row, top, tall }, pixels */
     this.canvas = make("canvas", { class: "stack-canvas", role: "img" });
     this.title = make("b");
@@ -68,12 +69,15 @@ class Stacks {
       if (row === null) return;
       if (event.shiftKey) this.toggle([row]);
       else if (event.offsetX < NAMES_WIDE) view.goToRow(row);
-      else view.select(slice);
+      else if (!slice || !slice.isCaller) view.select(slice && slice.of);
     });
     canvas.addEventListener("pointermove", event => {
       const { row, slice } = this.at(event);
 
-      if (slice) canvas.title = view.about.regions[slice.region].name + ", " + nanoseconds(slice.ns);
+      if (slice)
+        canvas.title =
+          this.callers.regions[slice.region].name +
+          (slice.isCaller ? ", caller of what is below" : ", " + nanoseconds(slice.ns));
       else
         canvas.title = row !== null && event.offsetX < NAMES_WIDE ? "show this row; with Shift: close its stack" : "";
     });
@@ -177,7 +181,10 @@ class Stacks {
       least = Math.floor((to - from) / view.wide / 2),
       found = await Promise.all(shown.map(row => view.trace.slices(row, from, to, least)));
 
-    this.known = new Map(shown.map((row, i) => [row, found[i]]));
+    await this.callers.load(found.flatMap(({ slices }) => slices.filter(slice => !slice.depth)));
+    this.known = new Map(
+      shown.map((row, i) => [row, { ...found[i], slices: this.callers.around(found[i].slices, 4 * least) }]),
+    );
   }
   get laneTall() {
     return this.rows.length > 2 ? STACK_SMALL : STACK_TALL;
@@ -239,10 +246,12 @@ class Stacks {
   paintRow(picture, { row, top, tall }) {
     const { view } = this,
       { slices } = this.of(row),
+      { selected } = view,
+      own = selected && slices.find(({ of }) => of && of.begin === selected.begin && of.depth === selected.depth),
       of = {
         ...gridOf(view),
-        about: view.about,
-        selected: view.selected,
+        about: this.callers,
+        selected: own ? { ...selected, depth: own.depth } : null,
         rows: { lineOf: { [row]: 0 } },
         rowTall: tall,
         y: () => top,

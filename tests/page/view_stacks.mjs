@@ -226,7 +226,7 @@ async function clicked(page) {
         { places, laneTall } = view.charts.stacks,
         { row: last, top } = places[1],
         { slices } = view.charts.stacks.of(last),
-        longest = slices.reduce((a, b) => (b.ns > a.ns ? b : a)),
+        longest = slices.filter(slice => !slice.isCaller).reduce((a, b) => (b.ns > a.ns ? b : a)),
         middle = Math.max(longest.begin, view.from) + Math.min(longest.begin + longest.ns, view.to);
 
       return {

@@ -281,7 +281,8 @@ def sampled(tap, mpi):
         found = {names[row[0]]: row[3] for row in rows if row[6]}
         computing_ns = harness.profile_of(run.directory)['sampling']['computing_s'] * 1e9
         check(sum(found.values()) > 0.5 * computing_ns, '{} of {} ns', found, computing_ns)
-        server.stop()
+    seen_in_browser(tap, '{}: samples'.format(mpi), 'view_callers.mjs', server.address)
+    server.stop()
 
 
 def idle(tap):
