@@ -20,6 +20,9 @@ const KIND_KEYS = [
   "late",
 ];
 
+/* Collective operations of which no records say who takes part. */
+const ON_FILES = /^MPI_File_(open|close|sync|(iread|iwrite|read|write|set)_.*(all|ordered|view|size))$/i;
+
 class Collectives {
   constructor(view) {
     Object.assign(this, panelOf(this, view, "collectives", "Collectives", "bottom"));
@@ -123,6 +126,9 @@ class Collectives {
       plural(sum("operations"), "operation"),
       sum("partial") ? count(sum("partial")) + " without the calls of all members: they have no spread" : "",
       sum("alone") ? plural(sum("alone"), "call") + " that belong to no known operation" : "",
+      this.view.about.regions.some(({ name }) => ON_FILES.test(name))
+        ? "those on files are in Functions and Waiting"
+        : "",
       left.collectives ? "the index has no room for them (--index-max)" : "",
     ]
       .filter(Boolean)
