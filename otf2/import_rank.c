@@ -657,7 +657,9 @@ bool fv_import_rank_close(struct fv_import_rank *r)
     for (uint32_t i = 0; i < threads; i++)
         end_stream(r, &r->streams[i], i);
     if (r->survey && !r->failed && !r->survey->is_cut && r->to_ns == UINT64_MAX && r->events < r->survey->events) {
-        if (!r->import->short_ranks++) /* one stands for all */
+        const bool is_stopped = r->import->watch.stop && *r->import->watch.stop;
+
+        if (!is_stopped && !r->import->short_ranks++) /* one stands for all */
             fv_log("%s: only %llu of the %llu events of rank %u could be read again; allow more open files (ulimit "
                    "-n), or use more processes",
                    r->import->anchor, (unsigned long long)r->events, (unsigned long long)r->survey->events, r->rank);

@@ -225,7 +225,7 @@ async function showView() {
   document
     .getElementById("tools")
     .append(
-      ...followTraces(trace),
+      ...followTraces(trace, about.number + (other ? other.number : 0)),
       make("button", { type: "button", onclick: () => view.palettes.open() }, "Commands (Ctrl K)"),
       make("button", { type: "button", onclick: () => view.help.showModal() }, "Keys (?)"),
     );
@@ -242,15 +242,23 @@ const GROWS_MS = 5000,
 
 /* A trace that is still written: what is new is shown when that is asked for. Of a large one its first part is shown
  * until the whole can be: at once where nobody has moved in it, else when that is asked for. */
-function followTraces(trace) {
+function followTraces(trace, shown) {
   const button = make("button", { type: "button", id: "more", hidden: true }, "more was written: show it"),
-    note = make("span", { id: "part", role: "status" }),
-    moves = ["pointerdown", "wheel", "keydown"];
-  let shown = null,
-    isAsked = false,
+    note = make("span", { id: "part", role: "status" });
+  let isAsked = false,
     hasMoved = false,
     timer = null;
 
+  function reload() {
+    const { view } = document.getElementById("picture");
+
+    /* All of it stays all of it. */
+    if (view.isFit && view.from <= view.bounds.from && view.to >= view.bounds.to) {
+      address.place = "";
+      history.replaceState(null, "", address.text());
+    }
+    location.reload();
+  }
   function tell({ percent, failed }) {
     note.textContent = failed
       ? "the first part of each process; the whole could not be made: the terminal says why"
@@ -260,28 +268,26 @@ function followTraces(trace) {
   }
   async function look() {
     const answer = await trace.json("more", {}),
-      isWhole = note.textContent && answer.percent === null;
+      isNew = answer.number !== shown;
 
-    shown = shown === null ? answer.number : shown;
-    if (answer.number !== shown && !(isWhole && hasMoved)) {
-      location.reload();
+    if (isNew && (isAsked || !hasMoved)) {
+      reload();
       return;
     }
-    button.hidden = !answer.more && answer.number === shown;
-    if (answer.number !== shown) {
-      note.textContent = "the first part of each process";
-      button.textContent = "the whole is there: show it";
-      button.onclick = () => location.reload();
-    } else {
-      tell(answer);
-    }
+    button.hidden = !answer.more && !isNew;
+    if (isNew) {
+      note.textContent = "not all of what there is now";
+      button.textContent = "show it";
+      button.onclick = reload;
+    } else tell(answer);
     wait(isAsked || (answer.percent !== null && !answer.failed) ? MAKES_MS : GROWS_MS);
   }
   function wait(ms) {
     clearTimeout(timer);
     timer = setTimeout(() => look().catch(() => wait(GROWS_MS)), ms);
   }
-  for (const move of moves) addEventListener(move, () => (hasMoved = true), { capture: true, passive: true });
+  for (const move of ["pointerdown", "wheel", "keydown"])
+    addEventListener(move, () => (hasMoved = true), { capture: true, passive: true });
   button.onclick = async () => {
     button.disabled = true;
     button.textContent = "reading ...";

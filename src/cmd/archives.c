@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,18 @@ static int take_turn(const char *anchor)
     return turn;
 }
 
+/* It ends by them, whatever this process does about them. */
+static void take_signals(void)
+{
+    sigset_t ends;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_UNBLOCK, &ends, NULL);
+}
+
 pid_t fv_archive_unify_begin(const char *path, char **argv)
 {
     char program[PATH_MAX + 32];
@@ -129,7 +142,7 @@ pid_t fv_archive_unify_begin(const char *path, char **argv)
         return -1;
     }
     argv[0] = program;
-    return fv_spawn_begin(argv, NULL);
+    return fv_spawn_begin(argv, take_signals);
 }
 
 int fv_archive_unify(const char *path, char **argv)

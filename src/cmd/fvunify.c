@@ -19,6 +19,7 @@
 #include "merge/weave_sections.h"
 #include "otf2/archive.h"
 #include "otf2/import.h"
+#include "timeline/timeline_read.h"
 #include "timeline/timeline_write.h"
 
 #include <errno.h>
@@ -494,6 +495,21 @@ static const char *output_of(const struct fv_unify *r)
     return r->options.output ? r->options.output : r->options.directory;
 }
 
+/* Who makes the same timeline is waited for; a head may be made beside it. False: another one has the directory. */
+static bool lock_output(const struct fv_unify *r)
+{
+    const struct timespec pause = { .tv_nsec = 50000000 };
+
+    if (r->output < 0 || r->options.head)
+        return true;
+    while (flock(r->output, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+        if (!r->options.timeline || interrupted)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
 /* The directory that is written to is the first process's from here to its end: no other fvunify writes
  * there. */
 static bool take_output(struct fv_unify *r)
@@ -506,13 +522,27 @@ static bool take_output(struct fv_unify *r)
         if (!good)
             fv_log("%s: %s; name a directory that can be written to with -o", directory, strerror(errno));
         r->output = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (r->output >= 0 && flock(r->output, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-            fv_log("%s: another fvunify is running here; wait until it ends, or name another directory with -o",
-                   directory);
+        if (!lock_output(r)) {
+            if (!interrupted)
+                fv_log("%s: another fvunify is running here; wait until it ends, or name another directory with -o",
+                       directory);
             good = false;
         }
     }
     return !fv_transport_any(r->merge.transport, !good);
+}
+
+/* Did another one make the timeline meanwhile? */
+static bool is_made(const struct fv_unify *r)
+{
+    struct fv_timeline_file made;
+    bool is_there = false;
+
+    if (first_process && r->options.timeline && fv_timeline_open(&made, r->options.timeline, r->options.source)) {
+        is_there = made.header->most_bytes == r->options.timeline_most;
+        fv_timeline_close(&made);
+    }
+    return fv_transport_any(r->merge.transport, is_there);
 }
 
 static bool correct(struct fv_unify *r)
@@ -625,24 +655,30 @@ static void end_analysis(struct fv_unify *r)
     fv_analysis_forget(output_of(r));
 }
 
+static bool make_all(struct fv_unify *r)
+{
+    r->incomplete = !correct(r) || r->incomplete;
+    r->incomplete = !analyse(r) || r->incomplete;
+    return !fv_transport_any(r->merge.transport, said_interrupted(r)) &&
+           (r->options.timeline ? write_timeline(r) : write_archive(r));
+}
+
 static int merge(struct fv_unify *r, const struct fv_transport *t)
 {
     double begin = fv_now_s();
     bool good = fv_merge_open(&r->merge, t, r->options.directories.items, r->options.directories.count);
 
     fv_experiment_keep_private(r->options.directories.items[0]);
-    if (good && r->options.head)
-        fv_merge_take_head(&r->merge, r->options.head / (r->merge.defs.world_size + 1));
+    good =
+        good && (!r->options.head || fv_merge_take_head(&r->merge, r->options.head / (r->merge.defs.world_size + 1)));
     if (good) {
         good = fv_merge_unify(&r->merge, r->options.symbols, r->options.samples);
         progress_begin(r, 1 + r->options.analysis, begin);
         fv_unify_say_problems(r);
         good = !fv_transport_any(t, good && !fv_unify_may_read(r)) && good;
         good = good && fv_unify_has_traces(r) && take_output(r);
-        r->incomplete = (good && !correct(r)) || r->incomplete;
-        r->incomplete = (good && !analyse(r)) || r->incomplete;
-        good = good && !fv_transport_any(t, said_interrupted(r));
-        good = good && (r->options.timeline ? write_timeline(r) : write_archive(r));
+        const bool is_done = good && is_made(r);
+        good = good && (is_done || make_all(r));
         if (good && first_process && !r->options.timeline)
             end_analysis(r);
         fv_transport_sum(t, (uint64_t *)&r->stats, sizeof(r->stats) / sizeof(uint64_t));
@@ -675,6 +711,10 @@ static bool merge_events(struct fv_unify *r, const struct fv_transport *t)
     progress_begin(r, PASSES, fv_now_s());
     bool good = fv_merge_unify(&r->merge, r->options.timeline != NULL, FV_SAMPLES_NONE);
     good = good && take_output(r);
+    if (good && is_made(r)) {
+        progress_end(&r->progress);
+        return true;
+    }
     if (!r->options.timeline) {
         good = good && !fv_transport_any(t, first_process && !fv_unify_archive_begin(anchor, output_of(r)));
         good = good && !fv_transport_any(t, !fv_import_transcribe(&r->merge, output_of(r)));
@@ -721,8 +761,16 @@ static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
     return good && !r->incomplete ? FV_EXIT_OK : FV_EXIT_FAILED;
 }
 
+/* What is opened later is none of them, where they were closed. */
+static void keep_standard_streams(void)
+{
+    while (fcntl(STDERR_FILENO, F_GETFD) < 0 && open("/dev/null", O_RDWR) >= 0)
+        continue;
+}
+
 int main(int argc, char **argv)
 {
+    keep_standard_streams();
     const struct fv_transport *t = fv_processes_start(&argc, &argv);
     struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
     struct fv_unify run = { .output = -1 };

@@ -14,11 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-    HEAD_BYTES = 16 << 20,      /* of events, whose timeline is made in half a second */
-    LONG_BYTES = 4 * HEAD_BYTES /* of a trace that takes longer than that */
+    HEAD_BYTES = 16 << 20,       /* of events, whose timeline is made in half a second */
+    LONG_BYTES = 4 * HEAD_BYTES, /* of a trace that takes longer than that */
+    END_PAUSES = 100
 };
 
 static void add_file(struct fv_archive_files *all, const char *path)
@@ -121,7 +123,7 @@ static bool open_head(struct fv_trace_timeline *t)
     return good;
 }
 
-/* In the background; the timeline that is open is that of the head. */
+/* In the background. */
 static bool begin_to_make(struct fv_trace_timeline *t)
 {
     struct making m;
@@ -203,7 +205,16 @@ bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint
     return good && fv_timeline_open(&t->timeline, t->file, t->source);
 }
 
-bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes)
+static void name_again(struct fv_trace_timeline *t, const struct fv_trace_timeline *of)
+{
+    *t = *of;
+    t->timeline = (struct fv_timeline_file){ 0 };
+    if (of->trace == of->archive)
+        t->trace = t->archive;
+}
+
+bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, struct fv_trace_timeline *whole, const char *trace,
+                                 uint64_t most_bytes)
 {
     bool good;
 
@@ -212,35 +223,48 @@ bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, const char *trace,
     if (!good)
         return false;
     if (t->bytes > LONG_BYTES && open_head(t)) {
-        if (begin_to_make(t))
+        name_again(whole, t);
+        t->is_head = true;
+        if (begin_to_make(whole))
             return true;
         fv_timeline_close(&t->timeline);
     }
+    if (fv_spawn_is_to_end())
+        return false;
     make(t);
     return fv_timeline_open(&t->timeline, t->file, t->source);
+}
+
+bool fv_trace_timeline_begin(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes)
+{
+    bool good;
+
+    if (!is_there(t, trace, most_bytes, &good))
+        return good && begin_to_make(t);
+    fv_timeline_close(&t->timeline);
+    return true;
 }
 
 bool fv_trace_timeline_is_made(struct fv_trace_timeline *t)
 {
     uint8_t percent[128];
-    int status;
+    int status, signal_number;
 
     if (!t->maker)
         return true;
     for (ssize_t n; (n = read(t->progress, percent, sizeof(percent))) > 0;)
         t->percent = percent[n - 1];
-    if (!fv_spawn_ended(t->maker, false, &status, NULL))
+    if (!fv_spawn_ended(t->maker, false, &status, &signal_number))
         return false;
+    if (signal_number)
+        fv_log("%s: signal %d ended fvunify, which made what the page needs", t->trace, signal_number);
     close(t->progress);
     t->maker = 0;
     return true;
 }
 
-bool fv_trace_timeline_open_made(struct fv_trace_timeline *t, const struct fv_trace_timeline *head)
+bool fv_trace_timeline_open_made(struct fv_trace_timeline *t)
 {
-    *t = *head;
-    if (head->trace == head->archive)
-        t->trace = t->archive;
     return fv_timeline_open(&t->timeline, t->file, t->source);
 }
 
@@ -249,16 +273,29 @@ bool fv_trace_timeline_is_old(const struct fv_trace_timeline *t)
     return look_at(t).hash != t->source;
 }
 
+/* It ends soon, unless it writes the last of the file; that cannot be opened then. */
+static void end_maker(struct fv_trace_timeline *t)
+{
+    const struct timespec pause = { .tv_nsec = 10000000 };
+    int status;
+    bool has_ended;
+
+    kill(t->maker, SIGTERM);
+    for (int i = 0; !(has_ended = fv_spawn_ended(t->maker, false, &status, NULL)) && i < END_PAUSES; i++)
+        nanosleep(&pause, NULL);
+    if (!has_ended) {
+        kill(t->maker, SIGKILL);
+        fv_spawn_ended(t->maker, true, &status, NULL);
+        unlink(t->file);
+    }
+    close(t->progress);
+    t->maker = 0;
+}
+
 void fv_trace_timeline_close(struct fv_trace_timeline *t)
 {
-    int status;
-
-    if (t->maker) {
-        kill(t->maker, SIGTERM);
-        fv_spawn_ended(t->maker, true, &status, NULL);
-        close(t->progress);
-        t->maker = 0;
-    }
+    if (t->maker)
+        end_maker(t);
     fv_timeline_close(&t->timeline);
 }
 

@@ -17,23 +17,29 @@ struct fv_trace_timeline {
     uint64_t most_bytes;    /* that the timeline may have; 0: any number */
     char place[PATH_MAX], file[PATH_MAX + 16];
     struct fv_timeline_file timeline;
-    pid_t maker; /* of the whole timeline, while the one that is open is of the trace's first part; else 0 */
+    bool is_head; /* it is of the trace's first part */
+    pid_t maker;  /* while it is made in the background; else 0 */
     int progress;
-    unsigned percent; /* that it has done */
+    unsigned percent; /* that is made */
 };
 
 /* Has logged when it fails. Of 0 bytes at most nothing is left out. */
 bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes);
-/* The same, but of a trace that takes longer it opens the first part, and makes the timeline meanwhile. */
-bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes);
+/* The same, but of a trace that takes longer it opens the first part, and begins to make the whole, in `whole`, which
+ * is zeros. */
+bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, struct fv_trace_timeline *whole, const char *trace,
+                                 uint64_t most_bytes);
+/* Begins to make that of a trace as it is now. */
+bool fv_trace_timeline_begin(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes);
 /* Is it made, or has it failed? Else percent is set. */
 bool fv_trace_timeline_is_made(struct fv_trace_timeline *t);
-/* Then, in another one: the whole. False: it could not be made, which was said. */
-bool fv_trace_timeline_open_made(struct fv_trace_timeline *t, const struct fv_trace_timeline *head);
+/* Then opens it. False: it could not be made, which was said. */
+bool fv_trace_timeline_open_made(struct fv_trace_timeline *t);
 /* The same, but the file is the caller's, for fv_timeline_close(). */
 bool fv_trace_timeline_of(const char *trace, struct fv_timeline_file *out);
 /* The trace is another one now, such as while it is written. */
 bool fv_trace_timeline_is_old(const struct fv_trace_timeline *t);
+/* What makes it is ended. */
 void fv_trace_timeline_close(struct fv_trace_timeline *t);
 
 #endif

@@ -45,6 +45,7 @@ struct viewed {
     const char *trace;
     struct fv_trace_timeline **timelines; /* the last one is shown; those before it may be in use */
     size_t count, room;
+    struct fv_trace_timeline *next; /* is being made; NULL: none is */
 };
 struct view_run {
     struct fv_operands operands;
@@ -88,41 +89,47 @@ static void tell_left_out(const struct fv_trace_timeline *t)
         fv_log("%s: --index-max: the index takes %llu bytes at least", t->trace, (unsigned long long)h->file_bytes);
 }
 
-/* One that was opened is the latest from now on. */
-static bool add(struct viewed *r, struct fv_trace_timeline *t, bool is_open)
+/* The latest from now on. */
+static void add(struct viewed *r, struct fv_trace_timeline *t)
 {
-    if (!is_open) {
-        free(t);
-        return false;
-    }
-    if (!t->maker)
+    if (!t->is_head)
         tell_left_out(t);
     FV_GROW(r->timelines, r->room, r->count + 1);
     r->timelines[r->count++] = t;
-    return true;
+}
+
+static void forget_next(struct viewed *r)
+{
+    if (r->next)
+        fv_trace_timeline_close(r->next);
+    free(r->next);
+    r->next = NULL;
 }
 
 static bool open_trace(struct viewed *r, uint64_t most_bytes)
 {
     struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
 
-    return add(r, t, fv_trace_timeline_open_soon(t, r->trace, most_bytes));
+    r->next = fv_xcalloc(1, sizeof(*r->next));
+    if (!fv_trace_timeline_open_soon(t, r->next, r->trace, most_bytes)) {
+        forget_next(r);
+        free(t);
+        return false;
+    }
+    add(r, t);
+    if (!t->is_head)
+        forget_next(r);
+    return true;
 }
 
-static struct fv_trace_timeline *latest(const struct viewed *r)
+static const struct fv_trace_timeline *latest(const struct viewed *r)
 {
     return r->timelines[r->count - 1];
 }
 
-static bool open_whole(struct viewed *r)
-{
-    struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
-
-    return add(r, t, fv_trace_timeline_open_made(t, latest(r)));
-}
-
 static void close_trace(struct viewed *r)
 {
+    forget_next(r);
     while (r->count) {
         fv_trace_timeline_close(r->timelines[--r->count]);
         free(r->timelines[r->count]);
@@ -136,48 +143,53 @@ static struct fv_viewer_trace shown(const struct viewed *r)
 {
     const struct fv_trace_timeline *t = latest(r);
 
-    return (struct fv_viewer_trace){ &t->timeline, t->trace, t->place, t->maker != 0 };
-}
-
-static void show(struct view_run *r, struct fv_viewer *viewer, size_t i)
-{
-    const struct fv_viewer_trace with = shown(&r->traces[i]);
-
-    fv_viewer_renew(viewer, i, &with);
+    return (struct fv_viewer_trace){ &t->timeline, t->trace, t->place, t->is_head };
 }
 
 /* A trace that is still written is shown as far as it was when somebody asked for it. */
-static void renew(struct view_run *r, struct fv_viewer *viewer)
+static void renew(struct viewed *r, uint64_t most_bytes)
 {
-    for (size_t i = 0; i < r->count; i++)
-        if (!latest(&r->traces[i])->maker && fv_trace_timeline_is_old(latest(&r->traces[i])) &&
-            open_trace(&r->traces[i], r->most_bytes))
-            show(r, viewer, i);
+    if (r->next || !fv_trace_timeline_is_old(latest(r)))
+        return;
+    r->next = fv_xcalloc(1, sizeof(*r->next));
+    if (!fv_trace_timeline_begin(r->next, r->trace, most_bytes))
+        forget_next(r);
 }
 
-/* Of a first part: is the whole there? */
-static void look_at_maker(struct view_run *r, struct fv_viewer *viewer, size_t i)
+static void look_at_next(struct view_run *r, struct fv_viewer *viewer, size_t i)
 {
-    if (!fv_trace_timeline_is_made(latest(&r->traces[i])))
-        fv_viewer_tell_progress(viewer, i, latest(&r->traces[i])->percent);
-    else if (open_whole(&r->traces[i]))
-        show(r, viewer, i);
-    else
+    struct viewed *v = &r->traces[i];
+
+    if (!fv_trace_timeline_is_made(v->next)) {
+        fv_viewer_tell_progress(viewer, i, v->next->percent);
+        return;
+    }
+    if (!fv_trace_timeline_open_made(v->next)) {
         fv_viewer_tell_failure(viewer, i);
+        forget_next(v);
+        return;
+    }
+    add(v, v->next);
+    v->next = NULL;
+    const struct fv_viewer_trace with = shown(v);
+    fv_viewer_renew(viewer, i, &with);
 }
 
 static void look(struct view_run *r, struct fv_viewer *viewer, unsigned seconds)
 {
-    for (size_t i = 0; i < r->count; i++)
-        if (latest(&r->traces[i])->maker)
-            look_at_maker(r, viewer, i);
-    if (fv_viewer_is_asked(viewer))
-        renew(r, viewer);
+    const bool is_asked = fv_viewer_is_asked(viewer);
+
+    for (size_t i = 0; i < r->count; i++) {
+        if (is_asked)
+            renew(&r->traces[i], r->most_bytes);
+        if (r->traces[i].next)
+            look_at_next(r, viewer, i);
+    }
     if (seconds % STRANGERS_S)
         return;
     fv_web_close_strangers(fv_viewer_web(viewer));
     for (size_t i = 0; i < r->count; i++)
-        if (!latest(&r->traces[i])->maker && fv_trace_timeline_is_old(latest(&r->traces[i])))
+        if (!r->traces[i].next && fv_trace_timeline_is_old(latest(&r->traces[i])))
             fv_viewer_tell_more(viewer, i);
 }
 
@@ -217,7 +229,9 @@ static int view(struct view_run *r)
 
     while (open < r->count && open_trace(&r->traces[open], r->most_bytes))
         open++;
-    if (open == r->count)
+    if (fv_spawn_is_to_end())
+        status = FV_EXIT_OK;
+    else if (open == r->count)
         status = serve(r);
     while (open)
         close_trace(&r->traces[--open]);

@@ -115,13 +115,16 @@ bool fv_merge_open(struct fv_merge *m, const struct fv_transport *t, char *const
     return !fv_transport_any(t, !good || !count || world > WORLD_MAX);
 }
 
-void fv_merge_take_head(struct fv_merge *m, uint64_t bytes)
+bool fv_merge_take_head(struct fv_merge *m, uint64_t bytes)
 {
+    bool good = true;
+
     m->event_bytes = m->largest_bytes = 0;
-    for (size_t i = 0; i < m->file_count; i++) {
-        fv_reader_take_head(m->files[i].reader, bytes);
+    for (size_t i = 0; i < m->file_count && good; i++) {
+        good = fv_reader_take_head(m->files[i].reader, bytes);
         count_events(m, m->files[i].reader);
     }
+    return !fv_transport_any(m->transport, !good);
 }
 
 /* ---- definitions ---- */

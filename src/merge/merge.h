@@ -46,8 +46,8 @@ struct fv_merge {
  * of them. False: there is nothing to merge, which was logged. */
 bool fv_merge_open(struct fv_merge *merge, const struct fv_transport *transport, char *const *directories,
                    size_t count);
-/* Behind it: of each rank the records are those up to so many bytes of its events. */
-void fv_merge_take_head(struct fv_merge *merge, uint64_t bytes);
+/* Behind it: of each rank the records are those up to so many bytes of its events. False: there are rings. */
+bool fv_merge_take_head(struct fv_merge *merge, uint64_t bytes);
 
 /* Are samples left out, in a metric, or in calling contexts? */
 enum fv_merge_samples { FV_SAMPLES_NONE, FV_SAMPLES_METRIC, FV_SAMPLES_CONTEXTS };

@@ -703,13 +703,13 @@ static uint64_t head_of(const struct fv_reader *r, const struct fv_chunk *chunk,
     return (uint64_t)(c.at - begin);
 }
 
-void fv_reader_take_head(struct fv_reader *r, uint64_t bytes)
+bool fv_reader_take_head(struct fv_reader *r, uint64_t bytes)
 {
     uint64_t left = bytes;
     size_t count = 0;
 
     if (r->header.trace_keep)
-        return;
+        return false;
     while (left && count < r->chunk_count) {
         struct fv_chunk *c = &r->chunks[count++];
 
@@ -722,6 +722,7 @@ void fv_reader_take_head(struct fv_reader *r, uint64_t bytes)
     if (count < r->chunk_count && r->header.state == FV_STATE_FINALIZED)
         r->header.state = FV_STATE_CUT;
     r->chunk_count = count;
+    return true;
 }
 
 /* ---- iteration ---- */

@@ -61,9 +61,9 @@ const struct fv_file_header *fv_reader_header(const struct fv_reader *reader);
 /* Bytes of the file when it was opened. */
 uint64_t fv_reader_bytes(const struct fv_reader *reader);
 
-/* From now on it is as it was when so many bytes of its events had been written; at least one event stays. Of a ring,
- * whose chunks are in no order of time, all stay. */
-void fv_reader_take_head(struct fv_reader *reader, uint64_t bytes);
+/* From now on it is as it was when so many bytes of its events had been written; at least one event stays. False: it is
+ * a ring, whose chunks are in no order of time. */
+bool fv_reader_take_head(struct fv_reader *reader, uint64_t bytes);
 
 /* The first damages in the order of their offsets, at most FV_DAMAGE_KEPT; *total counts all. */
 #define FV_DAMAGE_KEPT 64

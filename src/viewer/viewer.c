@@ -334,6 +334,8 @@ void fv_viewer_renew(struct fv_viewer *v, size_t trace, const struct fv_viewer_t
     s->number = s->before->number + 1;
     v->shown[trace] = s;
     v->has_more[trace] = false;
+    v->has_failed[trace] = false;
+    v->percent[trace] = 0;
 }
 
 struct fv_viewer *fv_viewer_open(const struct fv_viewer_trace *traces, size_t count, unsigned port)

@@ -21,14 +21,14 @@ from viewed import Server, generated
 PATIENCE_S = 60
 
 
-def until(what, does):
+def until(what, does, pause_s=0.2):
     """Its first answer that is not None or False."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         found = does()
         if found:
             return found
-        time.sleep(0.2)
+        time.sleep(pause_s)
     check(False, '{}: not within {} s', what, PATIENCE_S)
 
 
@@ -131,12 +131,39 @@ def begins(tap):
         os.kill(int(maker), signal.SIGCONT)
         equal('stopped', harness.finish(server.process).rc, 0)
         equal('left', os.listdir(os.path.join(long, '.fvmpi-view')), [])
-    with tap.test('a large trace: that the whole cannot be made is said'):
+    with tap.test('a large trace: that the whole cannot be made is said, and forgotten when it can'):
         server, maker = held(long)
         os.kill(int(maker), signal.SIGKILL)
         answer = until('failed', lambda: server.json('more')['failed'] and server.json('more'))
         equal('the first part stays', (answer['number'], server.json('about')['number']), (0, 0))
-        server.stop()
+        os.utime(os.path.join(long, 'rank-000001.fvr'))
+        equal('asked', server.fetch('/renew', method='POST', data=b'')[0], 200)
+        until('renewed', lambda: server.json('more')['number'] == 1)
+        equal('then', server.json('more')['failed'], False)
+        equal('all calls', server.json('about')['slices'], 2 * LONG)
+    with tap.test('a large trace: what was shown stays until the new one is made'):
+        os.utime(os.path.join(long, 'rank-000001.fvr'))
+        equal('asked', server.fetch('/renew', method='POST', data=b'')[0], 200)
+        until('renewed', lambda: server.json('more')['number'] == 2)
+        equal('all calls', [server.json('about', number=number)['slices'] for number in (1, 2)], [2 * LONG] * 2)
+        ended = server.stop()
+        equal('stopped', ended.rc, 0)
+        check('signal 9' in ended.err, '{}', ended.err)
+    with tap.test('a large trace: twice'):
+        shutil.rmtree(os.path.join(long, '.fvmpi-view'))
+        server = Server(long, long)
+        until('both', lambda: server.json('more')['percent'] is None)
+        equal('all calls', [server.json('about', trace=trace)['slices'] for trace in (0, 1)], [2 * LONG] * 2)
+        equal('stopped', server.stop().rc, 0)
+    with tap.test('a large trace: who ends before there is a first part makes nothing'):
+        shutil.rmtree(os.path.join(long, '.fvmpi-view'))
+        process = harness.start([harness.FVMPI, 'view', long])
+        children = '/proc/{0}/task/{0}/children'.format(process.pid)
+        until('fvunify', lambda: open(children).read(), pause_s=0.001)
+        process.terminate()
+        ended = harness.finish(process)
+        equal('ended', (ended.rc, ended.out), (0, ''))
+        equal('left', os.listdir(os.path.join(long, '.fvmpi-view')), [])
 
 
 def live(tap, whole):
