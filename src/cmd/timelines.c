@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    HEAD_BYTES = 16 << 20,       /* of events, whose timeline is made in half a second */
+    HEAD_BYTES = 8 << 20,        /* of events, whose timeline is made in a moment */
     LONG_BYTES = 4 * HEAD_BYTES, /* of a trace that takes longer than that */
     END_PAUSES = 100
 };

@@ -79,7 +79,7 @@ def grows(tap, whole):
     server.stop()
 
 
-LONG = 3000000  # calls of a rank: so many that a first part is shown before the whole is there
+LONG = 1500000  # calls of a rank: so many that a first part is shown before the whole is there
 
 
 def held(trace):

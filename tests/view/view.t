@@ -416,7 +416,6 @@ def large(tap):
                 equal('of {}, {}'.format(wanted, most), len(few['messages']) + few['left_out'], wanted)
                 check(most >= wanted or not few['messages'], 'of {}, {}', wanted, most)
     seen_in_browser(tap, 'many messages', 'view_crowd.mjs', server.address)
-    seen_in_browser(tap, 'large trace', 'view_statistics.mjs', server.address, 'large')
     server.stop()
 
 
@@ -425,6 +424,7 @@ def larger(tap):
     server = Server(generated(64, 60000, 0, 20, 1))
     seen_in_browser(tap, 'larger trace', 'view_frames.mjs', server.address)
     seen_in_browser(tap, 'larger trace', 'view_stacks.mjs', server.address, 'large')
+    seen_in_browser(tap, 'larger trace', 'view_statistics.mjs', server.address, 'large')
     server.stop()
 
 
