@@ -400,6 +400,7 @@ const cells = (page, table, name) => page.locator(`#${table} tr:has(button:text-
 async function longest(page) {
   const row = page.locator("#sums tr:has(button:text-is('culprit_p2p'))");
 
+  await settled(page); /* rows that are made anew are no longer those that are clicked */
   await row.locator("button.longest").click();
   await page.waitForSelector("#details h2", TIMEOUT);
   await settled(page);
