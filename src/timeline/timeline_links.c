@@ -173,6 +173,8 @@ size_t fv_timeline_members(const struct fv_timeline_file *t, const struct fv_tim
     if (!*members)
         return 0;
     known = fv_xcalloc(t->header->rows.count + 1, sizeof(*known));
+    out[m.count++] = *of;
+    known[of->row] = true;
     for (int i = 0; i < DISTANCES; i++, around *= FURTHER)
         for (m.row = 0; m.row < t->header->rows.count && m.count < most && m.count < *members; m.row++) {
             m.is_found = false;

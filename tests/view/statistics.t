@@ -371,6 +371,22 @@ def on_windows(tap, name, trace, anchor):
             check(waits, 'none waited in {}', function)
 
 
+def alone(tap, mpi):
+    with tap.test('{}: operations on MPI_COMM_SELF are those of a rank'.format(mpi)):
+        run = mpi.profile(mpi.build('../view/alone.c'), 2, [], ['--trace', '-q']).ended(0)
+        statement = "SELECT calls, complete FROM trace_collectives WHERE function = 'MPI_Allreduce'"
+        told = json.loads(harness.run([harness.FVMPI, 'query', run.directory, statement, '--json']).ended(0).out)
+        equal('operations', told['rows'], [[1, None]] * 10)
+        server = Server(run.directory)
+        region = [region[0] for region in server.json('about')['regions']].index('MPI_Allreduce')
+        for row in (0, 1):
+            slices = server.json('slices', row=row)['slices']
+            _, begin, depth = max((s[1], s[0], s[4]) for s in slices if s[3] == region)
+            found = server.json('together', row=row, begin=begin, depth=depth)
+            equal('members', (found['members'], [call[0] for call in found['calls']]), (1, [row]))
+        server.stop()
+
+
 # ---- files ----
 
 INTERFACES = {'MPI I/O': 0, 'MPI-IO': 0, 'POSIX I/O': 1, 'ISO C I/O': 2}
@@ -452,6 +468,7 @@ def recorded(tap, mpi):
     title = '{}, non-blocking'.format(mpi)
     collectives(tap, title, server, anchor, names, 2, about['span_ns'], has_waits=False)
     server.stop()
+    alone(tap, mpi)
     directory, anchor = unified(mpi, 'owners.c', [os.path.join(harness.scratch('windows'), 'data')], [])
     server = Server(directory)
     about = server.json('about')
@@ -524,7 +541,10 @@ def sampled(tap, mpi):
         names = [row[0] for row in server.json('about')['regions']]
         paths = paths_of(server.json('tree')['nodes'], names)
         check(any('react' in path for path in paths), '{}', paths)
-        equal('twice', [path for path in paths if len(set(path)) < len(path)], [])
+        with open(os.path.join(harness.SOURCE, 'share/examples/heat.c')) as source:
+            own = set(re.findall(r'^(?:static )?\w+ \*?(\w+)\(', source.read(), re.M))  # libraries may call themselves
+        check({'main', 'react', 'draw'} <= own, '{}', own)
+        equal('twice', [path for path in paths if any(path.count(name) > 1 for name in own)], [])
         server.stop()
 
 
