@@ -456,7 +456,7 @@ class View {
       words = lines.length > 1 ? lines[0].name + " to " + lines.at(-1).name : lineWords(lines[0]);
 
     return {
-      ...{ words, from: begin, to: begin + step, rows: [...this.rows.rowsOf(first, first + lines.length)] },
+      ...{ words, from: begin, to: begin + step, rows: this.rows.rowsOf(first, first + lines.length) },
       parts: tileParts(tiles, line * tiles.count + column, this.about),
     };
   }

@@ -34,12 +34,11 @@ class Callers {
     }
     return this.numbers.get(name);
   }
-  /* Their numbers, outermost first. Paths of functions may have themselves, and those of samples lead on into
-   * libraries. */
-  of({ context, sampled, region }) {
-    const path = this.paths.get(context) || [],
-      { name } = this.regions[region],
-      own = sampled ? path.indexOf(name) : path[0] === name ? 0 : -1;
+  /* Their numbers, outermost first. Paths of functions may have themselves. */
+  of(slice) {
+    const path = this.paths.get(slice.context) || [],
+      { name } = this.regions[slice.region],
+      own = path[0] === name ? 0 : ownFrame(path, slice, name);
 
     return path
       .slice(own + 1)

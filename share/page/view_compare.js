@@ -205,7 +205,7 @@ class Comparison {
       signed = value => (value > 0 ? "+" : value < 0 ? "-" : "") + unit(Math.abs(value)),
       value = (key, title, doc, more) => ({
         ...{ key, title, doc, wide: 8, csvTitle: key + csv, value: row => row[key] },
-        words: (of, row) => (row.isEstimate ? "~" : "") + unit(of),
+        words: (of, row) => tilde(row.isEstimate) + unit(of),
         ...more,
       });
 
@@ -214,12 +214,12 @@ class Comparison {
       value("a", "A", words + " in " + this.view.about.title),
       value("b", "B", words + " in " + this.second.about.title),
       value("difference", "B - A", "sorted by its size", {
-        words: (of, row) => (row.isEstimate ? "~" : "") + signed(of),
+        words: (of, row) => tilde(row.isEstimate) + signed(of),
         order: row => (row.difference === null ? null : Math.abs(row.difference)),
       }),
       value("ratio", "B / A", "empty: nothing in A", {
         csvTitle: "ratio",
-        words: (of, row) => (row.isEstimate ? "~" : "") + of.toFixed(3),
+        words: (of, row) => tilde(row.isEstimate) + of.toFixed(3),
       }),
     ];
   }

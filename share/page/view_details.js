@@ -15,12 +15,16 @@ const lineWords = ({ name, rows, group }) => (group ? name + ": the mean of " + 
 function tileParts(tiles, at, { classes }) {
   const parts = classes.map(({ about }, k) => ({ words: about, part: tiles.parts[k * tiles.all + at] }));
 
-  parts.push({ words: "computing, function not known", part: tiles.computing[at] });
+  parts.push({ words: COMPUTING, part: tiles.computing[at] });
   parts.sort((a, b) => b.part - a.part);
   return [...parts, { words: "waiting", part: tiles.waits[at] }]
     .filter(({ part }) => part > 0)
     .map(({ words, part }) => words + " " + Math.max(Math.round(part / 2.55), 1) + " %");
 }
+
+/* Where its function is among the names of a call's path, innermost first; -1: the path is that of the caller. Paths of
+ * samples lead on into libraries. */
+const ownFrame = (names, { sampled }, name) => (sampled ? names.indexOf(name) : -1);
 
 class Details {
   constructor(view) {
@@ -63,7 +67,8 @@ class Details {
             "p",
             null,
             view.about.regions[view.trace.region(sum.region)].name,
-            (sum.sampled ? " ~" : " ") +
+            " " +
+              tilde(sum.sampled) +
               percent(sum.exclusive / time) +
               (sum.count ? ", " + plural(sum.count, "call") : ""),
           ),
@@ -166,9 +171,9 @@ class Details {
     ].filter(Boolean);
   }
 
-  /* The path of a sample leads on into libraries. */
   pathLines(path, slice, { name }) {
-    const own = slice.sampled ? path.findIndex(([of]) => of === name) : -1,
+    const names = path.map(([of]) => of),
+      own = ownFrame(names, slice, name),
       list = (title, frames) =>
         frames.length
           ? [

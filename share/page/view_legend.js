@@ -38,12 +38,7 @@ function regionEntries(view) {
     { region } = selection,
     has = i => about.regions.some(of => of.class === i && of.ns);
 
-  if (radar.isOn) {
-    const key = make("i", { class: "key ramp" });
-
-    key.style.background = radar.ramp;
-    return [legendEntry(key, radar.choiceWords)];
-  }
+  if (radar.isOn) return [legendEntry(radar.key(), radar.choiceWords)];
   if (region !== null) {
     const { name, class: of } = about.regions[region];
 
@@ -84,7 +79,7 @@ function legendOf(view) {
     "p",
     { class: "legend" },
     ...regionEntries(view),
-    computes ? legendEntry(colourKey(palette.computing), "computing, function not known") : null,
+    computes ? legendEntry(colourKey(palette.computing), COMPUTING) : null,
     ...overlayEntries(view),
   );
 }

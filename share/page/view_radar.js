@@ -140,15 +140,16 @@ class Radar {
 
     return (RADAR_PARTS[this.by] || this.by.replace("value:", "")) + ", " + least + " to " + most;
   }
-  get ramp() {
-    return `linear-gradient(to right, ${this.colour(0)}, ${this.colour(1)})`;
-  }
-  tell() {
+  key() {
     const key = make("i", { class: "key ramp" });
 
+    key.style.background = `linear-gradient(to right, ${this.colour(0)}, ${this.colour(1)})`;
+    return key;
+  }
+  tell() {
     this.legend.hidden = !this.isOn;
     if (!this.isOn) return;
-    key.style.background = this.ramp;
+    const key = this.key();
     this.legend.replaceChildren(
       ...(RADAR_PARTS[this.by] ? ["0 %", key, "100 %"] : ["0", key, shortly(this.most)]),
       this.left ? " (" + plural(this.left, "series") + " left out)" : "",

@@ -19,6 +19,9 @@ const SUM_KEYS = [
 ];
 const sumOf = numbers => Object.fromEntries(SUM_KEYS.map((key, i) => [key, numbers[i]]));
 
+/* Before a number. */
+const tilde = isEstimate => (isEstimate ? "~" : "");
+
 const time = (key, title, doc, more = {}) => ({
   key,
   title,
@@ -88,11 +91,10 @@ class Functions {
 
   columns() {
     const { view } = this,
-      about = row => (row.sampled ? "~" : ""),
       name = regionColumn(view, "function", 14),
       own = time("exclusive", "time itself", "exclusive: without what it calls", {
         wide: 7.5,
-        words: (ns, row) => about(row) + nanoseconds(ns),
+        words: (ns, row) => tilde(row.sampled) + nanoseconds(ns),
       }),
       share = {
         key: "share",
@@ -100,7 +102,7 @@ class Functions {
         doc: "time itself, as part of the time of the rows",
         wide: 5,
         value: row => row.exclusive / this.all,
-        words: (part, row) => about(row) + percent(part),
+        words: (part, row) => tilde(row.sampled) + percent(part),
       };
 
     return this.byRows
@@ -127,7 +129,7 @@ class Functions {
           share,
           time("inclusive", "with callees", "inclusive: with what it calls", {
             wide: 7.5,
-            words: (ns, row) => about(row) + nanoseconds(ns),
+            words: (ns, row) => tilde(row.sampled) + nanoseconds(ns),
           }),
           { ...whole("count", "calls", "that have a part of what is shown"), value: row => row.count || null },
           ofCalls("shortest", "shortest", "whole calls"),
@@ -161,7 +163,7 @@ class Functions {
       rowColumn(view, "region", "row") /* the server's sums of a row have it there */,
       time("exclusive", "time itself", "exclusive", {
         wide: 9,
-        words: (ns, row) => (row.sampled ? "~" : "") + nanoseconds(ns),
+        words: (ns, row) => tilde(row.sampled) + nanoseconds(ns),
         cell: (row, words) => bar(words, this.most ? row.exclusive / this.most : 0),
       }),
       { ...whole("count", "calls"), value: row => row.count || null },

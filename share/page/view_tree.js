@@ -96,9 +96,6 @@ class CallTree {
   }
 
   columns() {
-    const { view } = this,
-      about = node => (node.sampled ? "~" : "");
-
     return [
       {
         key: "path",
@@ -112,7 +109,7 @@ class CallTree {
       {
         ...time("time", "with callees", "inclusive"),
         wide: 8,
-        words: (s, node) => (node.isEstimate ? "~" : "") + seconds(s),
+        words: (s, node) => tilde(node.isEstimate) + seconds(s),
         csvTitle: "inclusive_s",
       },
       {
@@ -125,7 +122,7 @@ class CallTree {
       },
       {
         ...time("own", "time itself", "exclusive"),
-        words: (s, node) => about(node) + seconds(s),
+        words: (s, node) => tilde(node.sampled) + seconds(s),
         csvTitle: "exclusive_s",
       },
       { ...whole("count", "calls"), value: node => node.count || null },

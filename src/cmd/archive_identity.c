@@ -9,7 +9,7 @@
 #include <fcntl.h>
 
 /* Sums up, as directories have no order. */
-static void add_file(struct fv_archive_files *files, int directory, const char *path)
+void fv_archive_add_file(struct fv_archive_files *files, int directory, const char *path)
 {
     struct stat st;
 
@@ -29,14 +29,14 @@ bool fv_archive_look(const char *anchor, struct fv_archive_files *out)
     *out = (struct fv_archive_files){ 0 };
     if (base <= 0 || base >= PATH_MAX - 8 || stat(anchor, &st))
         return false;
-    add_file(out, AT_FDCWD, anchor);
+    fv_archive_add_file(out, AT_FDCWD, anchor);
     snprintf(path, sizeof(path), "%.*s.def", base, anchor);
-    add_file(out, AT_FDCWD, path);
+    fv_archive_add_file(out, AT_FDCWD, path);
     path[base] = '\0';
     DIR *directory = opendir(path);
     for (const struct dirent *e; directory && (e = readdir(directory));)
         if (*e->d_name != '.')
-            add_file(out, dirfd(directory), e->d_name);
+            fv_archive_add_file(out, dirfd(directory), e->d_name);
     if (directory)
         closedir(directory);
     return true;

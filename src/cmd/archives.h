@@ -33,11 +33,13 @@ int fv_archive_unify(const char *path, char **argv);
 /* The same in two steps, for fv_spawn_ended(). -1: it could not be run. */
 pid_t fv_archive_unify_begin(const char *path, char **argv);
 
-/* All its files. False: there is none. */
 struct fv_archive_files {
     uint64_t hash; /* of their names, sizes and times */
     uint64_t bytes;
 };
+/* One that is there; `directory` as for openat(). */
+void fv_archive_add_file(struct fv_archive_files *files, int directory, const char *path);
+/* All of an archive. False: there is none. */
 bool fv_archive_look(const char *anchor, struct fv_archive_files *out);
 
 /* As run.json of an experiment names the archive that it was made of: by the names, sizes and times of all its files,

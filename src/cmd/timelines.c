@@ -23,20 +23,9 @@ enum {
     END_PAUSES = 100
 };
 
-static void add_file(struct fv_archive_files *all, const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st))
-        return;
-    all->hash = fv_mix2(fv_mix2(all->hash, fv_hash_text(path)), (uint64_t)st.st_size);
-    all->hash = fv_mix2(all->hash, (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec);
-    all->bytes += (uint64_t)st.st_size;
-}
-
 static struct fv_archive_files look_at(const struct fv_trace_timeline *r)
 {
-    struct fv_archive_files all = { .hash = 1 };
+    struct fv_archive_files all = { 0 };
     struct fv_rank_files files;
 
     if (fv_is_archive(r->trace)) {
@@ -45,7 +34,7 @@ static struct fv_archive_files look_at(const struct fv_trace_timeline *r)
     }
     fv_rank_files_list(&files, r->trace);
     for (size_t i = 0; i < files.count; i++)
-        add_file(&all, files.paths[i]);
+        fv_archive_add_file(&all, AT_FDCWD, files.paths[i]);
     fv_rank_files_release(&files);
     return all;
 }
@@ -205,16 +194,7 @@ bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint
     return good && fv_timeline_open(&t->timeline, t->file, t->source);
 }
 
-static void name_again(struct fv_trace_timeline *t, const struct fv_trace_timeline *of)
-{
-    *t = *of;
-    t->timeline = (struct fv_timeline_file){ 0 };
-    if (of->trace == of->archive)
-        t->trace = t->archive;
-}
-
-bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, struct fv_trace_timeline *whole, const char *trace,
-                                 uint64_t most_bytes)
+bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes)
 {
     bool good;
 
@@ -222,13 +202,9 @@ bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, struct fv_trace_ti
         return true;
     if (!good)
         return false;
-    if (t->bytes > LONG_BYTES && open_head(t)) {
-        name_again(whole, t);
-        t->is_head = true;
-        if (begin_to_make(whole))
-            return true;
-        fv_timeline_close(&t->timeline);
-    }
+    t->is_head = t->bytes > LONG_BYTES && open_head(t);
+    if (t->is_head)
+        return true;
     if (fv_spawn_is_to_end())
         return false;
     make(t);

@@ -25,11 +25,9 @@ struct fv_trace_timeline {
 
 /* Has logged when it fails. Of 0 bytes at most nothing is left out. */
 bool fv_trace_timeline_open(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes);
-/* The same, but of a trace that takes longer it opens the first part, and begins to make the whole, in `whole`, which
- * is zeros. */
-bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, struct fv_trace_timeline *whole, const char *trace,
-                                 uint64_t most_bytes);
-/* Begins to make that of a trace as it is now. */
+/* The same, but of a trace that takes longer it opens the first part alone. */
+bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes);
+/* Begins to make it in the background, of the trace as it is now. */
 bool fv_trace_timeline_begin(struct fv_trace_timeline *t, const char *trace, uint64_t most_bytes);
 /* Is it made, or has it failed? Else percent is set. */
 bool fv_trace_timeline_is_made(struct fv_trace_timeline *t);

@@ -106,20 +106,26 @@ static void forget_next(struct viewed *r)
     r->next = NULL;
 }
 
+/* False: it cannot be begun, which was said. */
+static bool begin_next(struct viewed *r, uint64_t most_bytes)
+{
+    r->next = fv_xcalloc(1, sizeof(*r->next));
+    if (fv_trace_timeline_begin(r->next, r->trace, most_bytes))
+        return true;
+    forget_next(r);
+    return false;
+}
+
 static bool open_trace(struct viewed *r, uint64_t most_bytes)
 {
     struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
 
-    r->next = fv_xcalloc(1, sizeof(*r->next));
-    if (!fv_trace_timeline_open_soon(t, r->next, r->trace, most_bytes)) {
-        forget_next(r);
+    if (!fv_trace_timeline_open_soon(t, r->trace, most_bytes)) {
         free(t);
         return false;
     }
     add(r, t);
-    if (!t->is_head)
-        forget_next(r);
-    return true;
+    return !t->is_head || begin_next(r, most_bytes);
 }
 
 static const struct fv_trace_timeline *latest(const struct viewed *r)
@@ -149,11 +155,8 @@ static struct fv_viewer_trace shown(const struct viewed *r)
 /* A trace that is still written is shown as far as it was when somebody asked for it. */
 static void renew(struct viewed *r, uint64_t most_bytes)
 {
-    if (r->next || !fv_trace_timeline_is_old(latest(r)))
-        return;
-    r->next = fv_xcalloc(1, sizeof(*r->next));
-    if (!fv_trace_timeline_begin(r->next, r->trace, most_bytes))
-        forget_next(r);
+    if (!r->next && fv_trace_timeline_is_old(latest(r)))
+        begin_next(r, most_bytes);
 }
 
 static void look_at_next(struct view_run *r, struct fv_viewer *viewer, size_t i)
@@ -233,8 +236,8 @@ static int view(struct view_run *r)
         status = FV_EXIT_OK;
     else if (open == r->count)
         status = serve(r);
-    while (open)
-        close_trace(&r->traces[--open]);
+    for (size_t i = 0; i < r->count; i++)
+        close_trace(&r->traces[i]);
     return status;
 }
 

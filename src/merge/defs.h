@@ -168,6 +168,12 @@ void fv_defs_pack(const struct fv_defs *defs, struct fv_bytes *out);
 bool fv_defs_unpack(struct fv_defs *out, const uint8_t *data, size_t bytes);
 
 /* The number of a location: a rank's thread. */
+/* Each rank has it for itself, and no other one its operations. */
+static inline bool fv_def_comm_is_own(const struct fv_def_comm *c)
+{
+    return c->flags & FV_COMM_SELF || c->owner != FV_NOBODY;
+}
+
 static inline uint64_t fv_location_of(uint32_t world_rank, uint32_t slot)
 {
     return world_rank | (uint64_t)slot << 32;

@@ -180,7 +180,7 @@ static void add_grids(struct fv_defs *d, const struct fv_reader *reader, const s
 /* A communicator that each rank has for itself makes what hangs on it the rank's own as well. */
 static int32_t owner_on(const struct fv_def_comm *comm, uint32_t rank)
 {
-    return comm->flags & FV_COMM_SELF || comm->owner != FV_NOBODY ? (int32_t)rank : FV_NOBODY;
+    return fv_def_comm_is_own(comm) ? (int32_t)rank : FV_NOBODY;
 }
 
 static void add_files(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, const char *host,

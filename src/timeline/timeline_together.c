@@ -28,8 +28,7 @@ static void add(struct fv_timeline_writer *w, struct fv_timeline_thread *t, cons
 {
     struct fv_timeline_open *o = t->depth ? &t->open[t->depth - 1] : NULL;
     const struct fv_defs *d = &w->merge->defs;
-    const struct fv_def_comm *comm = r->ref < d->comm_count ? &d->comms[r->ref] : NULL;
-    const bool is_alone = !comm || comm->flags & FV_COMM_SELF || comm->owner != FV_NOBODY; /* it is each rank's own */
+    const bool is_alone = r->ref >= d->comm_count || fv_def_comm_is_own(&d->comms[r->ref]);
 
     FV_GROW(w->members, w->member_room, w->member_count + 1);
     w->members[w->member_count++] =

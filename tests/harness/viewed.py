@@ -6,13 +6,15 @@ import os
 import random
 import re
 import tarfile
+import time
 
 import harness
 import otf2_print
-from report import equal
+from report import check, equal
 from served import Served
 
 WINDOWS = 12
+PATIENCE_S = 60
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -40,6 +42,13 @@ class Server(Served):
         status, text = self.ask(path, **values)
         equal(path, status, 200)
         return json.loads(text)
+
+    def whole(self):
+        """Until there is more than the first part of a large trace."""
+        end = time.monotonic() + PATIENCE_S
+        while self.json('more')['percent'] is not None:
+            check(time.monotonic() < end, 'not whole within {} s', PATIENCE_S)
+            time.sleep(0.1)
 
     def stop(self):
         self.process.terminate()

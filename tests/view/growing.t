@@ -16,9 +16,7 @@ sys.path.append(HERE + '/../harness')
 import harness
 from report import check, equal
 from served import Served, seen_in_browser
-from viewed import Server, generated
-
-PATIENCE_S = 60
+from viewed import PATIENCE_S, Server, generated
 
 
 def until(what, does, pause_s=0.2):
@@ -106,7 +104,7 @@ def begins(tap):
     with contextlib.suppress(ProcessLookupError):  # where there is a browser, its script has done it
         os.kill(int(maker), signal.SIGCONT)
     with tap.test('a large trace: its first part is shown while the whole is made'):
-        until('whole', lambda: server.json('more')['percent'] is None)
+        server.whole()
         equal('then', server.json('more'), {'more': False, 'number': 1, 'percent': None, 'failed': False})
         part, whole = (server.json('about', number=number) for number in (0, 1))
         equal('all calls', whole['slices'], 2 * LONG)
@@ -152,7 +150,7 @@ def begins(tap):
     with tap.test('a large trace: twice'):
         shutil.rmtree(os.path.join(long, '.fvmpi-view'))
         server = Server(long, long)
-        until('both', lambda: server.json('more')['percent'] is None)
+        server.whole()
         equal('all calls', [server.json('about', trace=trace)['slices'] for trace in (0, 1)], [2 * LONG] * 2)
         equal('stopped', server.stop().rc, 0)
     with tap.test('a large trace: who ends before there is a first part makes nothing'):
