@@ -152,6 +152,27 @@ def of_library(name, path):
     )
 
 
+def vendored():
+    """Libraries that stand in the page of fvmpi view: share/vendor/package.json says which."""
+    with open(
+        os.path.join(os.path.dirname(os.path.abspath(__file__)), 'vendor', 'package.json'), encoding='utf-8'
+    ) as f:
+        for name, version in sorted(json.load(f)['dependencies'].items()):
+            yield package(
+                name,
+                version,
+                licenseConcluded='MIT',
+                comment='Stands in the page of fvmpi view.',
+                externalRefs=[
+                    {
+                        'referenceCategory': 'PACKAGE-MANAGER',
+                        'referenceType': 'purl',
+                        'referenceLocator': 'pkg:npm/{}@{}'.format(name, version),
+                    }
+                ],
+            )
+
+
 def distribution():
     """Its name, as purls have it."""
     try:
@@ -211,6 +232,8 @@ class Bill:
             if name not in self.ours:
                 self.linked(file, of_library(name, where.get(name)), 'DYNAMIC_LINK')
         if os.path.basename(path) == 'fvmpi':
+            for library in vendored():
+                self.linked(file, library, 'STATIC_LINK')
             for name in LOADED:
                 if cached(name):
                     self.linked(file, of_library(name, cached(name)), 'OPTIONAL_DEPENDENCY_OF')

@@ -3,7 +3,8 @@
 """embed.py DIRECTORY PAGE.html FILE.h: a page's files as two C arrays, before and behind the run's data; of a page that
 has no place for data, such as live.html, as one, and its policy as a string. Scripts and styles stand in the page
 itself, and its content security policy names them by their hashes: nothing else of it is run, and nothing is
-fetched. The first line of a script says in which pages it is. Their order means nothing: a script uses the others only
+fetched. "<!-- library NAME -->" stands for a library of others, share/vendor/NAME, with its licence. The first line of a
+script says in which pages it is. Their order means nothing: a script uses the others only
 when all have run."""
 import base64
 import hashlib
@@ -29,6 +30,31 @@ def scripts(directory, page):
                 yield text
 
 
+def library(directory, name):
+    """(styles, scripts, licence)"""
+    folder = os.path.join(directory, '..', 'vendor', name)
+    return [read(folder, name + '.css')], [read(folder, name + '.js')], read(folder, 'LICENSE')
+
+
+def put_libraries(directory, page):
+    """The page with the libraries that it names, their styles and their scripts."""
+    styles, scripts = [], []
+
+    def put(match):
+        style, script, licence = library(directory, match[1])
+        styles.extend(style)
+        scripts.extend(script)
+        # A comment of HTML must not have two dashes.
+        return '<!-- {}:\n{}\n-->\n{}{}'.format(
+            match[1],
+            licence.strip().replace('--', '- -'),
+            ''.join('<style>' + text + '</style>\n' for text in style),
+            ''.join('<script>' + text + '</script>\n' for text in script),
+        )
+
+    return re.sub(r'<!-- library (\S+) -->\n', put, page), styles, scripts
+
+
 def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
@@ -45,9 +71,11 @@ def main(directory, name, header):
     page = read(directory, name)
     style = '\n' + read(directory, 'page.css')
     script = '\n"use strict";\n' + ''.join(scripts(directory, name))
+    page, styles, others = put_libraries(directory, page)
     page = page.replace('<!-- style -->', '<style>' + style + '</style>')
     page = page.replace('<!-- scripts -->', '<script>' + script + '</script>')
-    page = page.replace('STYLE_HASH', digest(style)).replace('SCRIPT_HASH', digest(script))
+    page = page.replace('STYLE_HASH', ' '.join(map(digest, styles + [style])))
+    page = page.replace('SCRIPT_HASH', ' '.join(map(digest, others + [script])))
     os.makedirs(os.path.dirname(header), exist_ok=True)
     if '<!-- data -->' in page:
         head, tail = page.split('<!-- data -->\n')

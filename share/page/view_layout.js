@@ -1,286 +1,182 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The workbench around the timeline: panels as tabs of two docks, at the right and below, that can be resized, moved
- * and closed; and the page's address, which has all of that. */
+/* The workbench around the timeline: panels as tabs of groups that are resized, moved, split and closed. By
+ * dockview-core; ours is what it has no keys for, and where panels are in the address (view_places.js). */
 
-/* What the address says behind its "#": the place first, then key=value for what is not as usual. */
-const address = {
-  place: "",
-  parts: new Map(),
-  listeners: [],
+const RIGHT = 285,
+  BELOW = 285 /* pixels of groups, as they are at first */,
+  STEP = 24; /* pixels that an arrow key changes a group by */
 
-  read() {
-    const [place, ...parts] = location.hash.slice(1).split("&");
+const tool = (word, hint, does) =>
+  make("button", { type: "button", class: "tool", title: hint, "aria-label": hint, onclick: does }, word);
 
-    this.place = place;
-    this.parts = new Map(
-      parts.map(part => part.split("=")).map(([key, value]) => [key, decodeURIComponent(value || "")]),
-    );
-  },
-  get(key) {
-    return this.parts.has(key) ? this.parts.get(key) : null;
-  },
-  set(key, value) {
-    if (value === null) this.parts.delete(key);
-    else this.parts.set(key, value);
-    this.write();
-  },
-  text() {
-    return (
-      "#" + [this.place, ...[...this.parts].map(([key, value]) => key + "=" + encodeURIComponent(value))].join("&")
-    );
-  },
-  /* Browsers bear few changes of the address in a second. */
-  write() {
-    this.later =
-      this.later ||
-      setTimeout(() => {
-        this.later = 0;
-        history.replaceState(null, "", this.text());
-      }, 100);
-  },
-};
-
-const DOCKS = {
-    right: { title: "at the right", usual: 280, least: 180 },
-    bottom: { title: "below", usual: 280, least: 90 },
-  },
-  STEP = 24; /* pixels that an arrow key moves a splitter by */
-
-class Dock {
-  constructor(bench, side) {
-    this.bench = bench;
-    this.side = side;
-    this.size = DOCKS[side].usual;
-    this.tabs = [];
-    this.open = null;
-    this.strip = make("div", { class: "tabs", role: "tablist", "aria-label": "panels " + DOCKS[side].title });
-    this.tools = make("div", { class: "dock-tools" });
-    this.body = make("div", { class: "dock-body" });
-    this.element = make(
-      "section",
-      { class: "dock", id: "dock-" + side, "aria-label": "panels " + DOCKS[side].title },
-      make("div", { class: "dock-head" }, this.strip, this.tools),
-      this.body,
-    );
-    this.splitter = make("div", {
-      class: "splitter " + side,
-      role: "separator",
-      tabindex: "0",
-      "aria-label": "size of the panels " + DOCKS[side].title,
-      "aria-orientation": side === "right" ? "vertical" : "horizontal",
-      "aria-valuemin": DOCKS[side].least,
-    });
-    this.takePointer();
-    this.strip.addEventListener("keydown", event => this.key(event));
-    for (const type of ["dragover", "drop"]) this.element.addEventListener(type, event => this.drop(event));
-  }
-
-  takePointer() {
-    const { splitter, side } = this,
-      grow = by => this.resize(this.size + by);
-    let from = null;
-
-    splitter.addEventListener("pointerdown", event => {
-      splitter.setPointerCapture(event.pointerId);
-      from = { at: side === "right" ? event.clientX : event.clientY, size: this.size };
-    });
-    splitter.addEventListener("pointermove", event => {
-      if (from) this.resize(from.size + from.at - (side === "right" ? event.clientX : event.clientY));
-    });
-    splitter.addEventListener("pointerup", () => {
-      from = null;
-      this.bench.changed();
-    });
-    splitter.addEventListener("keydown", event => {
-      const by = { ArrowLeft: STEP, ArrowUp: STEP, ArrowRight: -STEP, ArrowDown: -STEP }[event.key];
-
-      if (!by) return;
-      event.preventDefault();
-      event.stopPropagation();
-      grow(by);
-      this.bench.changed();
-    });
-  }
-
-  resize(size) {
-    const all = this.side === "right" ? this.bench.element.clientWidth : this.bench.element.clientHeight,
-      most = Math.max((all || 2000) - 160, DOCKS[this.side].least);
-
-    this.size = Math.round(Math.min(Math.max(size, DOCKS[this.side].least), most));
-    this.splitter.setAttribute("aria-valuenow", this.size);
-    this.splitter.setAttribute("aria-valuemax", most);
-    this.bench.element.style.setProperty("--" + this.side, (this.tabs.length ? this.size : 0) + "px");
-  }
-
-  key(event) {
-    const at = this.tabs.indexOf(event.target.dataset.panel),
-      to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: this.tabs.length - 1 }[event.key];
-
-    if (event.key === "Delete" && at >= 0) this.bench.close(this.tabs[at]);
-    else if (to !== undefined && this.tabs.length) this.bench.show(this.tabs.at(to % this.tabs.length), true);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
-  /* A tab that is dragged here, before the tab that it is dropped on. */
-  drop(event) {
-    const name = this.bench.dragged,
-      before = event.target.closest ? event.target.closest("[role=tab]") : null;
-
-    if (!name) return;
-    event.preventDefault();
-    if (event.type === "drop") this.bench.move(name, this.side, before && before.dataset.panel);
-  }
-
-  draw(focus) {
-    const { bench } = this,
-      other = this.side === "right" ? "bottom" : "right";
-
-    this.element.hidden = this.splitter.hidden = !this.tabs.length;
-    this.strip.replaceChildren(
-      ...this.tabs.map(name => {
-        const tab = make(
-          "button",
-          {
-            type: "button",
-            role: "tab",
-            id: "tab-" + name,
-            draggable: "true",
-            "data-panel": name,
-            "aria-selected": String(name === this.open),
-            "aria-controls": name === this.open ? "panel-" + name : null,
-            tabindex: name === this.open ? "0" : "-1",
-            onclick: () => bench.show(name),
-            ondragstart: () => (bench.dragged = name),
-            ondragend: () => (bench.dragged = null),
-          },
-          bench.panels.get(name).title,
-        );
-
-        return tab;
-      }),
-    );
-    this.tools.replaceChildren(
-      ...(this.open
-        ? [
-            tool("move", "move this panel " + DOCKS[other].title, () => bench.move(this.open, other)),
-            tool("close", "close this panel", () => bench.close(this.open)),
-          ]
-        : []),
-    );
-    this.body.replaceChildren(...(this.open ? [bench.panels.get(this.open).element] : []));
-    this.resize(this.size);
-    if (focus && this.open) this.strip.querySelector("[aria-selected=true]").focus();
-  }
-
-  /* "340:details*,marks" */
-  words() {
-    return this.size + ":" + this.tabs.map(name => name + (name === this.open ? "*" : "")).join(",");
-  }
-}
-
-const tool = (word, told, does) =>
-  make("button", { type: "button", class: "tool", title: told, "aria-label": told, onclick: does }, word);
-
-/* panels: { name, title, side, element, refresh() }, in the order of their tabs. What is not seen is refreshed when it
- * is shown. */
+/* panels: { name, title, side: "right" or "bottom", element, refresh() }, in the order of their tabs. What is not seen
+ * is refreshed when it is shown. */
 class Bench {
-  constructor(stage, panels) {
+  constructor(element, stage, panels) {
+    this.element = element;
     this.panels = new Map(panels.map(panel => [panel.name, panel]));
-    this.docks = { right: new Dock(this, "right"), bottom: new Dock(this, "bottom") };
     this.stale = new Set(this.panels.keys());
-    this.dragged = null;
-    this.element = stage.parentElement;
-    this.element.append(
-      this.docks.bottom.splitter,
-      this.docks.bottom.element,
-      this.docks.right.splitter,
-      this.docks.right.element,
-    );
-    for (const panel of panels) {
-      panel.element.id = "panel-" + panel.name;
-      panel.element.setAttribute("role", "tabpanel");
-      panel.element.setAttribute("aria-labelledby", "tab-" + panel.name);
-    }
-    this.usual();
-    this.usualWords = { right: this.docks.right.words(), bottom: this.docks.bottom.words() };
+    this.titles = new Map([[TIMELINE, "Timeline"], ...panels.map(({ name, title }) => [name, title])]);
+    for (const panel of panels) panel.element.id = "panel-" + panel.name;
+    this.dock = globalThis["dockview-core"].createDockview(element, {
+      createComponent: ({ name }) => this.content(name === TIMELINE ? stage : this.panels.get(name).element),
+      createTabComponent: ({ name }) => this.tab(name),
+      createRightHeaderActionComponent: group => this.tools(group),
+      theme: { name: "fvmpi", className: "dockview-theme-fvmpi" },
+      disableFloatingGroups: true,
+      disableAutoResizing: true,
+    });
     this.fromAddress();
+    this.dock.onDidLayoutChange(() => (this.changed(), this.refresh()));
+    this.dock.onDidActivePanelChange(() => this.refresh());
+    element.addEventListener("keydown", event => this.key(event));
+    new ResizeObserver(() => this.fit()).observe(element);
   }
 
-  usual() {
-    for (const [side, dock] of Object.entries(this.docks)) {
-      dock.tabs = [...this.panels.values()].filter(panel => panel.side === side).map(panel => panel.name);
-      dock.open = dock.tabs[0] || null;
-      dock.size = DOCKS[side].usual;
+  content(element) {
+    const box = make("div", { class: "dock-body" }, element);
+
+    return { element: box, init() {} };
+  }
+  tab(name) {
+    const element = make("span", { class: "tab", id: "tab-" + name, "data-panel": name });
+
+    return { element, init: () => (element.textContent = this.titles.get(name)) };
+  }
+  tools(group) {
+    const element = make(
+      "div",
+      { class: "dock-tools" },
+      tool("move", "move this panel to the right, or below the timeline", () => this.move(group.activePanel.id)),
+      tool("close", "close this panel", () => group.activePanel.api.close()),
+    );
+
+    return { element, init() {}, dispose() {} };
+  }
+
+  /* Arrows, Enter and Delete are the library's; Shift with an arrow changes the size. */
+  key(event) {
+    const tab = event.target.closest("[role=tab]"),
+      [side, by] =
+        {
+          ArrowLeft: ["width", STEP],
+          ArrowRight: ["width", -STEP],
+          ArrowUp: ["height", STEP],
+          ArrowDown: ["height", -STEP],
+        }[event.key] || [];
+
+    if (!tab || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.shiftKey && side) {
+      const { api } = this.dock.getPanel(tab.querySelector(".tab").dataset.panel).group;
+
+      api.setSize({ [side]: Math.max(api[side] + by, LEAST[side]) });
+      event.preventDefault();
     }
-    this.draw();
+    if (/^(Arrow|Home|End|Enter|Delete| )/.test(event.key)) event.stopPropagation();
+  }
+
+  /* ---- where panels are ---- */
+
+  usualText() {
+    const names = side => [...this.panels.values()].filter(panel => panel.side === side).map(({ name }) => name),
+      group = ([first, ...more], size) => "_" + [first + "*", ...more].join(".") + "-" + size;
+
+    return `h((${TIMELINE}${group(names("bottom"), BELOW)})${group(names("right"), RIGHT)})`;
+  }
+  text() {
+    return layoutText.of(this.dock.toJSON());
+  }
+  /* Is it a layout? */
+  put(text) {
+    const { clientWidth, clientHeight } = this.element,
+      layout = layoutText.read(text, clientWidth, clientHeight, this.titles);
+
+    if (layout) {
+      this.dock.layout(clientWidth, clientHeight);
+      this.dock.fromJSON(layout, { reuseExistingPanels: true });
+      this.refresh();
+    }
+    return Boolean(layout);
+  }
+  usual() {
+    this.put(this.usualText());
+    this.atFirst = this.text();
   }
   fromAddress() {
-    const seen = new Set();
+    const wanted = address.get("panels");
 
-    for (const [side, dock] of Object.entries(this.docks)) {
-      const [size, names] = (address.get(side) || this.usualWords[side]).split(":"),
-        tabs = (names || "").split(",").filter(name => this.panels.has(name.replace("*", "")));
-
-      dock.size = Number(size) || DOCKS[side].usual;
-      dock.tabs = tabs.map(name => name.replace("*", "")).filter(name => !seen.has(name) && seen.add(name));
-      dock.open = (tabs.find(name => name.endsWith("*")) || dock.tabs[0] || "").replace("*", "") || null;
-      if (!dock.tabs.includes(dock.open)) dock.open = dock.tabs[0] || null;
-    }
-    this.draw();
+    this.usual();
+    if (wanted) this.put(wanted);
   }
+  /* Of another window: the timeline takes what is more, or less. */
+  fit() {
+    const { clientWidth, clientHeight } = this.element,
+      isUsual = this.text() === this.atFirst;
 
-  dockOf(name) {
-    return Object.values(this.docks).find(dock => dock.tabs.includes(name)) || null;
-  }
-  isSeen(name) {
-    return Object.values(this.docks).some(dock => dock.open === name);
-  }
-
-  draw(focus) {
-    for (const [side, dock] of Object.entries(this.docks)) dock.draw(focus === side);
-    this.refresh();
+    if (!clientWidth || (clientWidth === this.dock.width && clientHeight === this.dock.height)) return;
+    if (isUsual) this.usual();
+    else this.put(this.text());
   }
   changed() {
-    for (const [side, dock] of Object.entries(this.docks))
-      address.set(side, dock.words() === this.usualWords[side] ? null : dock.words());
+    const now = this.text();
+
+    address.set("panels", now === this.atFirst ? null : now);
+  }
+
+  isSeen(name) {
+    const panel = this.dock.getPanel(name);
+
+    return Boolean(panel) && panel.api.isVisible;
   }
   /* Opens it where it is, or where it belongs. */
   show(name, focus = false) {
-    const dock = this.dockOf(name) || this.docks[this.panels.get(name).side];
+    const panel = this.dock.getPanel(name);
 
-    if (!dock.tabs.includes(name)) dock.tabs.push(name);
-    dock.open = name;
-    this.draw(focus && dock.side);
-    this.changed();
+    if (panel) panel.api.setActive();
+    else this.add(name);
+    if (focus)
+      document
+        .getElementById("tab-" + name)
+        .closest("[role=tab]")
+        .focus();
+  }
+  /* Beside those of that side; else in a group of its own. */
+  add(name, side = this.panels.get(name).side) {
+    const beside = this.dock.panels.find(({ id }) => id !== TIMELINE && this.sideOf(id) === side),
+      position = beside
+        ? { referencePanel: beside.id }
+        : side === "right"
+          ? { direction: "right" }
+          : { referencePanel: TIMELINE, direction: "below" };
+
+    this.dock.addPanel({
+      ...{ id: name, component: name, tabComponent: name, title: this.titles.get(name), position },
+      ...(side === "right" ? { initialWidth: RIGHT } : { initialHeight: BELOW }),
+    });
+  }
+  /* Of a panel that there is. */
+  sideOf(name) {
+    const [own, timeline] = [name, TIMELINE].map(of => this.dock.getPanel(of).group.element.getBoundingClientRect());
+
+    return own.left >= timeline.right - 2 ? "right" : "bottom";
   }
   close(name) {
-    const dock = this.dockOf(name);
+    const panel = this.dock.getPanel(name);
 
-    if (!dock) return;
-    const at = dock.tabs.indexOf(name);
-    dock.tabs.splice(at, 1);
-    dock.open = dock.tabs[Math.min(at, dock.tabs.length - 1)] || null;
-    this.draw(dock.side);
-    this.changed();
+    if (panel) panel.api.close();
   }
-  move(name, side, before = null) {
-    const from = this.dockOf(name),
-      to = this.docks[side];
+  /* To the other side. */
+  move(name) {
+    const side = this.sideOf(name) === "right" ? "bottom" : "right";
 
-    if (from) {
-      from.tabs.splice(from.tabs.indexOf(name), 1);
-      if (from.open === name) from.open = from.tabs[0] || null;
-    }
-    to.tabs.splice(before && to.tabs.includes(before) ? to.tabs.indexOf(before) : to.tabs.length, 0, name);
-    to.open = name;
-    this.draw(side);
-    this.changed();
+    this.close(name);
+    this.add(name, side);
   }
 
-  /* All that is in them is of another stretch of time. */
+  /* ---- what is in them ---- */
+
+  /* All of it is of another stretch of time. */
   age() {
     this.stale = new Set(this.panels.keys());
     this.refresh();

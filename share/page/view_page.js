@@ -125,7 +125,7 @@ const PLAIN_COMMANDS = [
   ["save the picture as PNG", savePng],
   ["save this window for Perfetto", savePerfetto],
   ["report of this window: the command that makes a page to mail", showReport],
-  ["reset panels to where they were at first", view => (view.bench.usual(), view.bench.changed())],
+  ["reset panels to where they were at first", view => view.bench.usual()],
 ];
 
 const OF_BOTH = ["compare", "details", "marks"]; /* panels */
@@ -201,7 +201,6 @@ async function showView() {
   document.getElementById("identity").textContent = other
     ? "A: " + identityOf(about) + "; B: " + identityOf(other)
     : identityOf(about);
-  document.getElementById("view").append(stage);
   view.find = new Find(view);
   const panels = [
     ...(below ? [new Comparison(view, below)] : []),
@@ -229,7 +228,7 @@ async function showView() {
       make("button", { type: "button", onclick: () => view.palettes.open() }, "Commands (Ctrl K)"),
       make("button", { type: "button", onclick: () => view.help.showModal() }, "Keys (?)"),
     );
-  view.bench = new Bench(stage, panels);
+  view.bench = new Bench(document.getElementById("view"), stage, panels);
   view.canvas.view = view;
   view.all.forEach(takeMouse);
   takeMap(view);

@@ -205,7 +205,12 @@ class FlamePanel {
   constructor(view) {
     Object.assign(this, panelOf(this, view, "flame", "Flame graph", "bottom"));
     this.flame = null;
-    this.place = make("div", { class: "scrolling", tabindex: "0", role: "region", "aria-label": "flame graph" });
+    this.place = make("div", {
+      class: "scrolling",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "frames of the stretch",
+    });
     this.element.append(make("p", { class: "tools" }, rowsChooser(view), this.note), this.place);
   }
   async load() {

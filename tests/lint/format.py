@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+VENDORED = re.compile(r'share/vendor/[^/]*/')  # libraries of others, as they are
 PRETTIER = os.path.join(ROOT, 'tests/page/node_modules/.bin/prettier')
 C_FOLDERS = ('src/', 'mpi-wrappers/', 'otf2/', 'tests/unit/')
 ROUNDS = 12
@@ -190,6 +191,7 @@ def sources():
     names = subprocess.run(
         ['git', 'ls-files', '-co', '--exclude-standard'], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout.split()
+    names = [n for n in names if not VENDORED.match(n)]
     c = [n for n in names if n.endswith(('.c', '.h')) and n.startswith(C_FOLDERS)]
     python = [n for n in names if n.endswith('.py') or n.endswith('.t') and 'python3' in first_line(n)]
     return c, python, [n for n in names if n.endswith(('.js', '.mjs'))]

@@ -21,6 +21,7 @@ FORMS = {
     **dict.fromkeys(('1',), '.\\" {}'),
     **dict.fromkeys(('html',), '<!-- {} -->'),
 }
+OTHERS = re.compile(r'share/vendor/[^/]*/')  # .reuse/dep5 has their licences
 NUMBERED = re.compile(r'share/examples/|tests/.*\.(c|h|cpp|hpp|f90|F90)$|tests/mpi/python_.*\.py$')
 HEAD = 12  # lines in which others have theirs
 # What must stay the first line of a file; the licence is below it.
@@ -43,7 +44,7 @@ def files():
 
 def form_of(name):
     """How the line is written in a file; None: it carries none."""
-    if NUMBERED.match(name):
+    if NUMBERED.match(name) or OTHERS.match(name):
         return None
     base = os.path.basename(name)
     form = FORMS.get(base.rpartition('.')[2]) if '.' in base.lstrip('.') else None

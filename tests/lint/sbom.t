@@ -39,7 +39,7 @@ NEEDED = {
     'files': {'fileName', 'SPDXID', 'checksums', 'licenseConcluded', 'copyrightText'},
     'relationships': {'spdxElementId', 'relationshipType', 'relatedSpdxElement'},
 }
-KINDS = {'DESCRIBES', 'CONTAINS', 'DYNAMIC_LINK', 'OPTIONAL_DEPENDENCY_OF'}
+KINDS = {'DESCRIBES', 'CONTAINS', 'DYNAMIC_LINK', 'STATIC_LINK', 'OPTIONAL_DEPENDENCY_OF'}
 
 
 def installed():

@@ -333,13 +333,13 @@ async function words(page) {
   await settled(page);
   const flame = await page.locator("#flamegraph .note").innerText(),
     isInSight = await page.evaluate(() => {
-      const { bottom } = document.getElementById("picture").view.bench.docks,
-        { size } = bottom;
+      const { api } = document.getElementById("picture").view.bench.dock.getPanel("flame").group,
+        { height } = api;
 
-      bottom.resize(150);
+      api.setSize({ height: 180 });
       const [note, panel] = ["#flamegraph .note", "#panel-flame"].map(of => document.querySelector(of)),
         is = note.getBoundingClientRect().bottom <= panel.getBoundingClientRect().bottom;
-      bottom.resize(size);
+      api.setSize({ height });
       return is;
     });
   await page.click("#tab-functions");
@@ -571,46 +571,104 @@ async function nothingFound(page) {
   );
 }
 
+/* Titles of the panels at one side of the timeline, group by group. */
+const groupsAt = (page, side) =>
+    page.evaluate(of => {
+      const { bench } = document.getElementById("picture").view;
+
+      return bench.dock.groups
+        .filter(({ panels }) => panels[0].id !== "timeline" && bench.sideOf(panels[0].id) === of)
+        .map(({ panels }) => panels.map(({ id }) => bench.panels.get(id).title));
+    }, side),
+  tabOf = (page, name) => page.locator("[role=tab]", { has: page.locator("#tab-" + name) });
+
+async function asAtFirst(page) {
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("where they were at first");
+  await page.keyboard.press("Enter");
+  await settled(page);
+}
+
 /* Where panels are is in the address, and comes back with it. */
 async function layout(page) {
-  const tabs = side => page.locator(`#dock-${side} [role=tab]`).allInnerTexts(),
-    size = () => page.evaluate(() => document.getElementById("dock-right").clientWidth);
+  const wide = () => tabOf(page, "details").evaluate(of => of.closest(".dv-groupview").clientWidth);
 
   await page.click("#tab-waiting");
-  await page.click("#dock-bottom button:text-is('move')");
-  await page.focus("#tab-details");
+  await page.click(".dv-groupview:has(#tab-waiting) button:text-is('move')");
+  await tabOf(page, "details").click();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Delete"); /* of the bookmarks */
-  const before = await size();
-  await page.focus(".splitter.right");
-  await page.keyboard.press("ArrowLeft");
-  const after = await size(),
-    wanted = ["Details", "Waiting"];
-  await page.waitForFunction(() => location.hash.includes("right="), null, TIMEOUT);
-  await page.waitForTimeout(200);
-  const right = await tabs("right");
+  const before = await wide();
+  await tabOf(page, "details").click();
+  await page.keyboard.press("Shift+ArrowLeft");
+  const after = await wide(),
+    wanted = [["Details", "Waiting"]];
+  await page.click("#tab-waiting");
+  await page.waitForFunction(() => location.hash.includes("details.waiting*"), null, TIMEOUT);
+  const right = await groupsAt(page, "right");
   await page.reload();
   await page.waitForSelector("#waits tbody tr", TIMEOUT);
   await settled(page);
-  const again = await tabs("right"),
-    kept = await size();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("where they were at first");
-  await page.keyboard.press("Enter");
-  await settled(page);
-  const first = await tabs("right");
+  const again = await groupsAt(page, "right"),
+    kept = await wide();
+  await asAtFirst(page);
+  const first = await groupsAt(page, "right");
   await page.dragAndDrop("#tab-find", "#tab-marks");
-  const dragged = await tabs("right");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("where they were at first");
-  await page.keyboard.press("Enter");
-  await settled(page);
+  const dragged = (await groupsAt(page, "right"))[0].sort();
+  await asAtFirst(page);
   return (
     same("moved and closed", right, wanted) ||
     same("later", [again, kept], [wanted, after]) ||
-    same("as at first", first, ["Details", "Bookmarks"]) ||
-    same("dragged", dragged, ["Details", "Find", "Bookmarks"]) ||
-    (after > before ? null : `splitter: ${before}, then ${after}`)
+    same("as at first", first, [["Details", "Bookmarks"]]) ||
+    same("dragged", dragged, ["Bookmarks", "Details", "Find"]) ||
+    (after > before ? null : `size: ${before}, then ${after}`)
+  );
+}
+
+/* A tab that is dragged to the edge of a group is a group of its own beside it: two panels are seen at once. */
+async function split(page) {
+  const box = await page.locator(".dv-groupview:has(#tab-functions)").boundingBox();
+
+  await page.dragAndDrop("#tab-find", ".dv-groupview:has(#tab-functions) .dv-content-container", {
+    targetPosition: { x: box.width - 12, y: box.height / 2 },
+  });
+  await page.click("#tab-functions");
+  await page.waitForFunction(() => location.hash.includes("find"), null, TIMEOUT);
+  const beside = await page.evaluate(() =>
+    ["#panel-functions", "#panel-find"].map(of => document.querySelector(of).getBoundingClientRect().top > 0),
+  );
+  await page.reload();
+  await page.waitForSelector("#panel-find input", TIMEOUT);
+  await settled(page);
+  const groups = (await groupsAt(page, "bottom")).map(({ length }) => length),
+    wrong = await accessible(page);
+  await asAtFirst(page);
+  return same("both seen", beside, [true, true]) || same("panels", groups.slice(1), [1]) || wrong;
+}
+
+/* What no layout is in an address: panels are as at first. */
+async function noLayout(page) {
+  const wanted = await page.evaluate(() => document.getElementById("picture").view.bench.atFirst),
+    found = await page.evaluate(
+      texts =>
+        texts.map(text => {
+          const { bench } = document.getElementById("picture").view;
+
+          address.parts.set("panels", text);
+          bench.fromAddress();
+          return bench.text();
+        }),
+      ["h(", "x(timeline)", "h(details*-280)", "h((timeline_find-280)", "(".repeat(3000), "h(timeline_<img>-280)"],
+    );
+
+  await page.evaluate(() => {
+    address.parts.delete("panels");
+    document.getElementById("picture").view.bench.fromAddress();
+  });
+  return same(
+    "layouts",
+    found,
+    found.map(() => wanted),
   );
 }
 
@@ -736,6 +794,8 @@ async function main() {
       await look("calls that are found", found(page));
       await look("the palette of commands", palette(page));
       await look("the panels' places", layout(page));
+      await look("panels beside each other", split(page));
+      await look("no layout in the address", noLayout(page));
       await look("bookmarks", bookmarks(page, faults));
       await look("pictures and tables that are saved", taken(page));
       await look("help", help(page));

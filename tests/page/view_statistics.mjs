@@ -247,7 +247,7 @@ const disorder = (page, panel, id, column) =>
 /* Heads and numbers that are cut in tables that are seen, and tables that are wider than their place. */
 const cut = page =>
   page.evaluate(() =>
-    [...document.querySelectorAll("#dock-bottom .long")]
+    [...document.querySelectorAll(".dock-body .panel .long")]
       .filter(of => of.clientHeight)
       .flatMap(of => [
         ...(of.scrollWidth > of.clientWidth + 1 ? [of.getAttribute("aria-label") + " is too wide"] : []),

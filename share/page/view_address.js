@@ -1,0 +1,41 @@
+/* In view.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The page's address, which has what the page shows. */
+
+/* What the address says behind its "#": the place first, then key=value for what is not as usual. */
+const address = {
+  place: "",
+  parts: new Map(),
+  listeners: [],
+
+  read() {
+    const [place, ...parts] = location.hash.slice(1).split("&");
+
+    this.place = place;
+    this.parts = new Map(
+      parts.map(part => part.split("=")).map(([key, value]) => [key, decodeURIComponent(value || "")]),
+    );
+  },
+  get(key) {
+    return this.parts.has(key) ? this.parts.get(key) : null;
+  },
+  set(key, value) {
+    if (value === null) this.parts.delete(key);
+    else this.parts.set(key, value);
+    this.write();
+  },
+  text() {
+    return (
+      "#" + [this.place, ...[...this.parts].map(([key, value]) => key + "=" + encodeURIComponent(value))].join("&")
+    );
+  },
+  /* Browsers bear few changes of the address in a second. */
+  write() {
+    this.later =
+      this.later ||
+      setTimeout(() => {
+        this.later = 0;
+        history.replaceState(null, "", this.text());
+      }, 100);
+  },
+};
