@@ -1,8 +1,8 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A chart of values along time: sensors, counters, memory, metrics. Each name has an axis of its own, and dashes of its
- * own: several can be in one chart, also of some ranks alone. In the address charts are "NAME~NAME@RANKS", with |
- * between them. */
+/* A chart of values along time: sensors, counters, memory, metrics; uPlot draws it. Each name has an axis of its own,
+ * and dashes of its own: several can be in one chart, also of some ranks alone. In the address charts are
+ * "NAME~NAME@RANKS", with | between them. */
 
 const MOST_AXES = 4 /* of a chart */,
   MOST_CURVES = 8 /* of an axis; more are drawn as one band */,
@@ -35,6 +35,7 @@ class ChartAxis {
   take(loaded) {
     Object.assign(this, loaded);
     this.joined = this.isBand ? this.band() : null;
+    this.scale = this.scaleOf();
   }
   /* Of all curves in each stretch. */
   band() {
@@ -58,7 +59,7 @@ class ChartAxis {
     }
     return out;
   }
-  get scale() {
+  scaleOf() {
     let most = 0,
       least = 0;
 
@@ -91,7 +92,7 @@ class ChartAxis {
 class Chart {
   constructor(view, all, ranks = "") {
     Object.assign(this, { view, axes: all.map(of => new ChartAxis(of)), ranks });
-    this.canvas = make("canvas", { class: "chart-canvas", role: "img" });
+    this.picture = make("div", { class: "chart-canvas", role: "img" });
     this.told = make("span", { class: "note curves" });
     this.more = make("select", {
       "aria-label": "values that are added to this chart",
@@ -109,12 +110,12 @@ class Chart {
       this.told,
       [make("label", { class: "tool" }, "ranks ", this.filter), this.more],
       () => view.charts.remove(this),
-      this.canvas,
+      this.picture,
     );
-    this.canvas.addEventListener("pointermove", event => {
-      view.charts.point(event.offsetX - NAMES_WIDE);
+    this.picture.addEventListener("pointermove", event => {
+      view.charts.point(event.clientX - this.picture.getBoundingClientRect().left - NAMES_WIDE);
     });
-    this.canvas.addEventListener("pointerleave", () => view.charts.point(null));
+    this.picture.addEventListener("pointerleave", () => view.charts.point(null));
     this.name();
   }
   get place() {
@@ -128,7 +129,7 @@ class Chart {
       left = all.filter(({ key }) => !this.has(key)),
       isSeveral = this.axes.length > 1;
 
-    this.canvas.setAttribute("aria-label", this.axes.map(({ key }) => key).join(", ") + " along time");
+    this.picture.setAttribute("aria-label", this.axes.map(({ key }) => key).join(", ") + " along time");
     this.element.classList.toggle("tall", isSeveral);
     this.more.hidden = !left.length || this.axes.length >= MOST_AXES;
     this.more.replaceChildren(
@@ -171,86 +172,89 @@ class Chart {
 
   /* ---- the picture ---- */
 
+  get loaded() {
+    return this.axes.filter(({ window }) => window);
+  }
   paint() {
-    const { view } = this,
-      { palette } = view,
-      c = context(this.canvas),
-      { picture, tall } = c,
-      axes = this.axes.filter(({ window }) => window),
-      y =
-        ({ least, most }) =>
-        value =>
-          tall - 3 - ((value - least) / (most - least)) * (tall - 8);
+    const { view, picture, loaded } = this,
+      { clientWidth: width, clientHeight: height } = picture,
+      looks = JSON.stringify([view.palette.ground, loaded.map(({ key, pens }) => [key, pens])]);
 
-    picture.fillStyle = palette.ground;
-    picture.fillRect(0, 0, c.wide, tall);
-    axes.forEach((axis, i) => this.paintScale(picture, axis, i, tall));
-    picture.save();
-    picture.translate(NAMES_WIDE, 0);
-    picture.beginPath();
-    picture.rect(0, 0, view.wide, tall);
-    picture.clip();
-    paintGrid(picture, { ...gridOf(view), top: 0, tall }, palette);
-    for (const axis of axes)
-      axis.lines(view).forEach(({ data, pen }) => this.paintCurve(picture, axis, data, pen, y(axis.scale)));
-    if (view.charts.pointed !== null) {
-      picture.fillStyle = palette.text;
-      picture.fillRect(view.charts.pointed, 0, 1, tall);
+    if (!loaded.length || !width) return;
+    if (looks !== this.looks) {
+      if (this.plot) this.plot.destroy();
+      this.plot = new uPlot(this.options({ width, height }), null, picture);
+      Object.assign(this, { looks, drawn: null });
     }
-    picture.restore();
+    if (width !== this.plot.width || height !== this.plot.height) this.plot.setSize({ width, height });
+    if (this.drawn !== loaded[0].window) this.plot.setData(this.table(), false);
+    this.drawn = loaded[0].window;
+    this.plot.setScale("x", { min: view.from, max: view.to });
+    this.point();
+  }
+  point() {
+    const { pointed } = this.view.charts;
+
+    if (this.plot) this.plot.setCursor({ left: pointed === null ? -10 : pointed, top: 0 }, false);
     this.tell();
   }
-  /* Beside each other at the left; of several, each with its dashes. */
-  paintScale(picture, axis, i, tall) {
-    const { palette } = this.view,
-      { least, most } = axis.scale,
-      wide = NAMES_WIDE / this.axes.length,
-      right = NAMES_WIDE - 6 - (this.axes.length - 1 - i) * wide,
-      at = (value, y) => picture.fillText(shortly(value, wide < 50 ? 3 : 4), right - 3, y, wide - 8);
+  /* The ends of the stretches, and of each line what is lowest, highest and last in them. */
+  table() {
+    const { from, to, count } = this.loaded[0].window,
+      times = Array.from({ length: count + 1 }, (_, i) => from + ((to - from) * i) / count),
+      values = (data, of) =>
+        times.map((_, i) => {
+          const value = data[3 * Math.max(i - 1, 0) + of];
 
-    picture.fillStyle = palette.quiet;
-    picture.textAlign = "right";
-    at(most, 12);
-    if (tall > 100) at((most + least) / 2, tall / 2 + 4);
-    at(least, tall - 3);
-    picture.textAlign = "left";
-    if (this.axes.length === 1 || !axis.pens || !axis.pens.length) return;
-    usePen(picture, axis.pens[0]);
-    picture.beginPath();
-    picture.moveTo(right + 1, 2);
-    picture.lineTo(right + 1, tall - 2);
-    picture.stroke();
-    picture.setLineDash([]);
+          return isNaN(value) ? null : value;
+        });
+
+    return [
+      times,
+      ...this.loaded.flatMap(axis =>
+        axis.lines(this.view).flatMap(({ data }) => [0, 1, 2].map(of => values(data, of))),
+      ),
+    ];
   }
-  /* The range in each stretch, pale, and the last value of it. */
-  paintCurve(picture, axis, data, pen, y) {
-    const { view } = this,
-      { from, to, count } = axis.window,
-      x = i => view.x(from + ((to - from) * i) / count);
+  options(size) {
+    const { view, loaded } = this,
+      { palette } = view,
+      lines = loaded.flatMap((axis, i) => axis.lines(view).map(({ pen }) => ({ pen, scale: "y" + i }))),
+      alpha = loaded.length > 1 ? 0.18 : 0.3;
 
-    picture.fillStyle = pen.colour;
-    picture.globalAlpha = this.axes.length > 1 ? 0.18 : 0.3;
-    for (let i = 0; i < count; i++) {
-      const [least, most] = data.subarray(3 * i, 3 * i + 2);
+    return {
+      ...size,
+      padding: [5, 0, 3, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, bind: NO_EVENTS },
+      scales: {
+        x: { time: false, range: () => [view.from, view.to] },
+        ...Object.fromEntries(loaded.map((axis, i) => ["y" + i, { range: () => [axis.scale.least, axis.scale.most] }])),
+      },
+      axes: [
+        {
+          ...{ size: 0, ticks: { show: false }, values: () => [], grid: { stroke: palette.line, width: 1 } },
+          splits: () => ticks(view.from, view.to, view.wide / 100),
+        },
+        ...loaded.map((axis, i) => this.axisOf(axis, i)),
+      ],
+      series: [{}, ...lines.flatMap(({ pen, scale }) => seriesOf(pen, scale))],
+      bands: lines.map(({ pen }, i) => ({ series: [3 * i + 2, 3 * i + 1], fill: paleColour(pen.colour, alpha) })),
+    };
+  }
+  /* Beside each other at the left; of several, each with its dashes. */
+  axisOf({ pens }, i) {
+    const { palette } = this.view,
+      isAlone = this.loaded.length === 1,
+      size = NAMES_WIDE / this.loaded.length,
+      pen = pens[0];
 
-      if (!isNaN(least)) picture.fillRect(x(i), y(most), x(i + 1) - x(i) + 0.5, Math.max(y(least) - y(most), 1));
-    }
-    picture.globalAlpha = 1;
-    usePen(picture, pen);
-    picture.beginPath();
-    let isDrawn = false;
-    for (let i = 0; i < count; i++) {
-      const last = data[3 * i + 2];
-
-      if (isNaN(last)) isDrawn = false;
-      else {
-        if (isDrawn) picture.lineTo(x(i + 1), y(last));
-        else picture.moveTo(x(i), y(last));
-        isDrawn = true;
-      }
-    }
-    picture.stroke();
-    picture.setLineDash([]);
+    return {
+      ...{ scale: "y" + i, side: 3, size, gap: 3, space: 24, stroke: palette.quiet, font: FONT },
+      ...{ grid: { show: false }, ticks: { show: !isAlone, size: 4, stroke: palette.quiet } },
+      border: isAlone || !pen ? { show: false } : { show: true, stroke: pen.colour, width: pen.wide, dash: pen.dash },
+      values: (plot, splits) => splits.map(value => shortly(value, size < 50 ? 3 : 4)),
+    };
   }
 
   /* ---- what the curves are ---- */
@@ -260,7 +264,7 @@ class Chart {
     const parts = [];
 
     this.entries = [];
-    for (const axis of this.axes.filter(({ window }) => window)) {
+    for (const axis of this.loaded) {
       const { key, left, values } = axis;
 
       parts.push(parts.length ? " " : "", make("b", null, key));
@@ -297,10 +301,20 @@ function curveColour(i, { ground, text }) {
 
   return (light + 0.05) / (dark + 0.05) < LEAST_CONTRAST ? mixed(colour, text) : colour;
 }
-function usePen(picture, { colour, dash, wide }) {
-  picture.strokeStyle = colour;
-  picture.lineWidth = wide;
-  picture.setLineDash(dash);
+const paleColour = (colour, alpha) => `rgb(${channels(colour).join(" ")} / ${alpha})`,
+  FONT = "11px system-ui, sans-serif",
+  NO_EVENTS = Object.fromEntries(
+    ["mousedown", "mouseup", "click", "dblclick", "mousemove", "mouseleave", "mouseenter"].map(name => [
+      name,
+      () => null,
+    ]),
+  );
+
+/* What is lowest and highest, between which the band is, and what is last in each stretch. */
+function seriesOf({ colour, dash, wide }, scale) {
+  const edge = { scale, width: 0, paths: uPlot.paths.stepped({ align: -1 }), points: { show: false } };
+
+  return [edge, edge, { scale, stroke: colour, dash, width: wide, points: { show: false } }].map(of => ({ ...of }));
 }
 
 /* A piece of the line. */
@@ -308,7 +322,9 @@ function penKey(pen) {
   const key = make("canvas", { class: "pen", width: 30, height: 10 }),
     picture = key.getContext("2d");
 
-  usePen(picture, pen);
+  picture.strokeStyle = pen.colour;
+  picture.lineWidth = pen.wide;
+  picture.setLineDash(pen.dash);
   picture.beginPath();
   picture.moveTo(0, 5);
   picture.lineTo(30, 5);

@@ -138,6 +138,6 @@ class Charts {
   }
   point(x) {
     this.pointed = x !== null && x >= 0 ? x : null;
-    this.shown.forEach(chart => chart.paint());
+    this.shown.forEach(chart => chart.point());
   }
 }

@@ -22,10 +22,13 @@ const atPointer = (page, part) =>
   page.evaluate(async at => {
     const { view } = document.getElementById("picture"),
       x = view.wide * at,
-      found = [];
+      found = [],
+      drawn = [];
 
     view.charts.point(x);
-    const [chart] = view.charts.shown;
+    const [chart] = view.charts.shown,
+      [times, ...lines] = chart.plot.data,
+      isNear = (a, b) => Math.abs(a - b) < 2;
     for (const { key, values, window, pens } of chart.axes) {
       const { from, to, count } = window,
         i = Math.floor(((view.at(x) - from) / (to - from)) * count);
@@ -34,12 +37,20 @@ const atPointer = (page, part) =>
         const answer = await view.trace.ask("values", { from, to, count, series: curve.number }),
           data = new Float64Array(await answer.arrayBuffer());
 
+        drawn.push(
+          isNear(times[i], from + ((to - from) * i) / count) && isNear(times[i + 1] - times[i], (to - from) / count),
+          lines
+            .splice(0, 3)
+            .every((line, of) => line.slice(1).every((value, k) => Object.is(value ?? NaN, data[3 * k + of]))),
+        );
         found.push({ key, dash: pens[k].dash.join(), row: curve.row, value: shortly(data[3 * i + 2]) });
       }
     }
     const told = [...chart.told.querySelectorAll(".curve")].map(of => of.textContent.replace(/\s+/g, " ").trim());
     view.charts.point(null);
-    return { found, told, scales: chart.axes.map(({ scale }) => scale.most) };
+    const { min, max } = chart.plot.scales.x;
+    drawn.push(min === view.from && max === view.to, !lines.length, isNear(chart.plot.bbox.left, NAMES_WIDE));
+    return { found, told, drawn, scales: chart.axes.map(({ scale }) => scale.most) };
   }, part);
 
 /* Two names in one chart: each has its own scale and its own dashes, and the legend the values at the pointer. */
@@ -48,7 +59,7 @@ async function several(page) {
   await settled(page, SOON);
   await page.selectOption("select[aria-label='values that are added to this chart']", SECOND);
   await settled(page, SOON);
-  const { found, told, scales } = await atPointer(page, 0.7),
+  const { found, told, drawn, scales } = await atPointer(page, 0.7),
     wanted = found.map(({ row, value }) => `rank ${row}: ${value}`),
     dashes = key => new Set(found.filter(of => of.key === key).map(({ dash }) => dash));
   const kept = await hash(page);
@@ -57,6 +68,11 @@ async function several(page) {
 
   return (
     same("told", told, wanted) ||
+    same(
+      "drawn",
+      drawn,
+      drawn.map(() => true),
+    ) ||
     same("curves", found.length, 4) ||
     (scales[0] > 1000 * scales[1] ? null : "scales: " + scales) ||
     same("dashes", [...dashes(FIRST), ...dashes(SECOND)].length, new Set([...dashes(FIRST), ...dashes(SECOND)]).size) ||
