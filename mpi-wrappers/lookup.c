@@ -126,8 +126,8 @@ static FV_COLD void *answer(const char *name, void *found)
 /* In a library, which may stand where another one was closed. */
 FV_EARLY static void *found_in(void *found, const char *name)
 {
-    if (found && fv_rt.threads)
-        fv_path_notice(fv_module_removals());
+    if (found)
+        fv_path_notice();
     return found && is_mpi_name(name) ? answer(name, found) : found;
 }
 

@@ -97,13 +97,19 @@ static inline bool with_python(void)
  * same slots: paths from before are not found any more. */
 static uint64_t removals_seen;
 
-void fv_path_notice(uint64_t removals)
+static void notice(uint64_t removals)
 {
     if (__atomic_load_n(&removals_seen, __ATOMIC_RELAXED) == removals)
         return;
     __atomic_store_n(&removals_seen, removals, __ATOMIC_RELEASE);
     for (struct fv_thread *t = __atomic_load_n(&fv_rt.threads, __ATOMIC_ACQUIRE); t; t = t->next_all)
         fv_path_front_clear(t->path_cache); /* what a thread puts there now is of code that is not closed yet */
+}
+
+void fv_path_notice(void)
+{
+    if (__atomic_load_n(&fv_rt.threads, __ATOMIC_ACQUIRE))
+        notice(fv_module_removals());
 }
 
 /* Under which the cache has the paths of a call. */
@@ -371,7 +377,7 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_ca
     unsigned limit = walk_limit(python), count = 0;
     const uint64_t removals = fv_module_removals();
 
-    fv_path_notice(removals);
+    notice(removals);
     unwind_own(thread, site, own_stack, limit, removals);
     uint32_t path = intern(&paths->places, &paths->standing, &paths->walk, python, removals);
     if (paths->places.in_loop && !python)

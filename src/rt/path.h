@@ -32,9 +32,10 @@ struct fv_paths *fv_paths_new(struct fv_path_cache **cache); /* of a thread; and
 void fv_paths_forget(struct fv_paths *paths);
 void fv_paths_uncount(struct fv_paths *paths); /* what was counted with them is forgotten */
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_call_place site);
-/* Of fv_module_removals(), from any thread: paths through what was closed are not taken for those through what stands
- * there now. Known on each miss, and when a program asks for a function of a library that it has opened. */
-void fv_path_notice(uint64_t removals);
+/* Asks fv_module_removals(), from any thread, once there is one that records: paths through what was closed are not
+ * taken for those through what stands there now. Known on each miss, and when a program asks for a function of a
+ * library that it has opened. */
+void fv_path_notice(void);
 /* NULL: it is not in the cache. Never unwinds. */
 struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_call_place site);
 /* Adds a path with the given checks (copied), of which the first is that of the return address. */
