@@ -101,13 +101,10 @@ export async function opened(browser, address, options, rows = "#sums tbody tr")
   return watch;
 }
 
-/* within: of these elements alone, where the rest of the page was looked at before. */
-export async function accessible(page, within = null) {
+/* of: what of the page is judged, { include } or { exclude }, where the rest was judged before. */
+export async function accessible(page, of = null) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
-  const { violations } = await page.evaluate(
-    include => axe.run(include ? { include } : document, { resultTypes: ["violations"] }),
-    within,
-  );
+  const { violations } = await page.evaluate(of => axe.run(of || document, { resultTypes: ["violations"] }), of);
 
   return violations
     .map(

@@ -1290,6 +1290,19 @@ async function matrix(page, report) {
   return same("words of a cell", words, `rank ${from} to ${to}: ${bytes}`);
 }
 
+const judged = new Set();
+
+/* The whole page, but for tables that another page had, with the same columns. */
+async function accessibleOnce(page) {
+  const tables = await page
+    .locator("div.table table")
+    .evaluateAll(all => all.map(({ id, tHead }) => ({ id, what: id + ": " + tHead.innerText })));
+  const exclude = tables.filter(({ what }) => judged.has(what)).map(({ id }) => `div.table:has(#${id})`);
+
+  tables.forEach(({ what }) => judged.add(what));
+  return accessible(page, exclude.length ? { exclude } : null);
+}
+
 const LOOKS = {
   "fvmpi-profile-2": ["first screen", first],
   "fvmpi-scaling-1": ["study", study],
@@ -1341,8 +1354,8 @@ for (const {
     await look("what columns mean", meant(page));
   }
   if (csv) {
-    await page.screenshot({ path: path.join(folder, name + "-all.png"), fullPage: true });
-    await look("accessible", accessible(page));
+    if (whole) await page.screenshot({ path: path.join(folder, name + "-all.png"), fullPage: true });
+    await look("accessible", accessibleOnce(page));
   }
   if (calls)
     await look(

@@ -767,7 +767,7 @@ async function panels(page, name) {
     await page.waitForSelector(what, TIMEOUT);
     await settled(page);
     await page.screenshot({ path: path.join(folder, `view-${name}-${panel}.png`) });
-    const wrong = await accessible(page, name === "light" ? null : [".tabs", "#panel-" + panel]);
+    const wrong = await accessible(page, name === "light" ? null : { include: [".tabs", "#panel-" + panel] });
 
     if (wrong) return panel + ": " + wrong;
   }
