@@ -321,20 +321,19 @@ def needs_fvunify(tap):
     tap.done()
 
 
-def dump(path):
-    """The lines of `fvmpi dump`: their type, and their fields, as text and by name."""
+def dump(path, *types):
+    """The lines of `fvmpi dump`, all or of these types: their type, and their fields, as text and by name."""
+    lines = (line.partition(' ') for line in run([FVMPI, 'dump', path]).ended(0).out.splitlines())
     return [
-        (
-            line.partition(' ')[0],
-            {key: value.strip('"') for key, value in re.findall(r'([\w.\[\]]+)=("(?:[^"\\]|\\.)*"|\S*)', line)},
-        )
-        for line in run([FVMPI, 'dump', path]).ended(0).out.splitlines()
+        (of, {key: value.strip('"') for key, value in re.findall(r'([\w.\[\]]+)=("(?:[^"\\]|\\.)*"|\S*)', ' ' + rest)})
+        for of, _, rest in lines
+        if not types or of in types
     ]
 
 
 def dumped(path, *types):
     """The fields of the lines of these types."""
-    return [fields for of, fields in dump(path) if of in types]
+    return [fields for _, fields in dump(path, *types)]
 
 
 def profile_of(directory, *options):

@@ -16,7 +16,7 @@ from report import check, equal
 
 TUTORIAL = os.path.join(harness.SOURCE, 'share', 'doc', 'tutorial.md')
 EXAMPLES = os.path.join(harness.SOURCE, 'share', 'examples')
-# half of them will do without ./dev mpis
+# a quarter of them will do without ./dev mpis
 ROUNDS = r'(#define ROUNDS +|rounds = )160\b'
 # experiment: the function of its first finding
 PLANTED = {'slow': 'react', 'even': 'exchange_with', 'packed': 'draw|save', 'fast': None}

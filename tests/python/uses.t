@@ -142,7 +142,10 @@ def stubs(tap, runs):
     with tap.test('values of all stored runs have these types'):
         for path in runs.values():
             run = opened(path)
+            profile = {name: of.get('rows') if isinstance(of, dict) else of for name, of in run.profile.items()}
             for name, table in run.tables.items():
+                if profile.get(name) == []:  # it has no values, and needs no command to say so
+                    continue
                 kinds = classes[classes['Tables'][name][6:-1]]
                 for column in table.columns:
                     kind = kinds.get(column, 'Any')
