@@ -276,6 +276,9 @@ void fv_completed_some(struct fv_completion *c, int result, const int *outcount,
 {
     bool told = c->count && (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS);
 
+    if (result == MPI_SUCCESS && !*outcount) /* of MPI_Waitsome it is never 0 */
+        fv_call_in_vain(c->call);
+
     for (int i = 0; told && i < *outcount; i++) /* MPI_UNDEFINED is negative */
         settle(c, result, indices[i] - c->first, now, &statuses[i]);
     fv_call_record(c->call, NULL, 0, 0);
@@ -286,6 +289,8 @@ void fv_done_peeked(struct fv_call *call, int result, MPI_Request request, const
 {
     struct fv_completion c = { .call = call, .count = 1, .known = &c.one };
 
+    if (result == MPI_SUCCESS && !*flag)
+        fv_call_in_vain(call);
     if (result == MPI_SUCCESS && *flag && look_up(request, &c.one)->kind)
         settle(&c, result, 0, NULL, status);
     fv_call_record(call, NULL, 0, 0);

@@ -82,16 +82,21 @@ static inline void fv_completed_all(struct fv_completion *c, int result, const i
         fv_completed_one(c, result, now, statuses);
         return;
     }
-    if (c->count && (result != MPI_SUCCESS || !flag || *flag))
+    if (flag && result == MPI_SUCCESS && !*flag) {
+        fv_call_in_vain(c->call);
+        if (c->count == 1 && c->known && c->known->kind)
+            fv_event(c->call, TESTED, c->known->number);
+    } else if (c->count) {
         fv_completion_settle_all(c, result, now, statuses);
-    else if (c->count == 1 && c->known && c->known->kind)
-        fv_event(c->call, TESTED, c->known->number);
+    }
     fv_call_record(c->call, NULL, 0, 0);
 }
 /* Waitany, Testany. *index outside of the array, as MPI_UNDEFINED is, says that nothing completed. */
 static inline void fv_completed_any(struct fv_completion *c, int result, const int *flag, const int *index,
                                     const MPI_Request *now, const MPI_Status *status)
 {
+    if (flag && result == MPI_SUCCESS && !*flag)
+        fv_call_in_vain(c->call);
     if (c->count && index && (result != MPI_SUCCESS || !flag || *flag))
         fv_completion_settle_any(c, result, *index, now, status);
     fv_call_record(c->call, NULL, 0, 0);

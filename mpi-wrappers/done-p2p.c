@@ -166,6 +166,8 @@ void fv_done_mprobe(struct fv_call *call, int result, const int *flag, MPI_Comm 
     }
     struct fv_request r = { .kind = FV_REQUEST_MESSAGE, .comm = fv_comm_get(fv_handle(comm)) };
 
+    if (flag && !*flag)
+        fv_call_in_vain(call);
     if (fv_tracing() && (!flag || *flag) && *message != MPI_MESSAGE_NO_PROC && *message != MPI_MESSAGE_NULL) {
         r.handle = message_key(fv_handle(*message));
         r.number = fv_event_numbers(1);

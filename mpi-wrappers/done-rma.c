@@ -161,10 +161,13 @@ void fv_done_on_win(struct fv_call *call, int result, int target, MPI_Win win)
 /* The exposure ends where the test says so; until then it is a call on the window. */
 void fv_done_win_test(struct fv_call *call, int result, const int *flag, MPI_Win win)
 {
-    if (result == MPI_SUCCESS && *flag)
+    if (result == MPI_SUCCESS && *flag) {
         fv_done_on_win(call, result, MPI_PROC_NULL, win);
-    else
-        fv_call_record(call, window_of(result, win).comm, 0, 0);
+        return;
+    }
+    if (result == MPI_SUCCESS)
+        fv_call_in_vain(call);
+    fv_call_record(call, window_of(result, win).comm, 0, 0);
 }
 
 static void event_members(struct fv_call *call, MPI_Group group)

@@ -23,6 +23,17 @@ static inline void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm co
         fv_call_record(call, NULL, 0, 0);
 }
 
+static inline void fv_done_iprobe(struct fv_call *call, int result, const int *flag, MPI_Comm comm)
+{
+    if (FV_UNLIKELY(result != MPI_SUCCESS)) {
+        fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    if (!*flag)
+        fv_call_in_vain(call);
+    fv_call_record_on(call, fv_handle(comm));
+}
+
 /* After fv_call_record(): a message went to a rank that is not MPI_PROC_NULL, of 0 bytes too. */
 void fv_done_sent_to(struct fv_call *call, struct fv_comm *comm, int dest, uint64_t bytes);
 

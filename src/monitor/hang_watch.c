@@ -24,7 +24,7 @@
 #define EVERY_OTHER 2 /* watch a request is looked for */
 
 static struct {
-    uint64_t calls;               /* so far, when it watched last */
+    uint64_t calls;               /* of progress so far, the most that it has seen */
     unsigned times;               /* that it watched */
     struct fv_look_request taken; /* that is, or was last */
     unsigned looks_left;
@@ -46,12 +46,17 @@ static uint64_t limit_ns(void)
 
 /* ---- progress ---- */
 
+/* Calls that ended, but for those that asked in vain. A call that is being recorded may count as one less. */
 static uint64_t calls_so_far(void)
 {
     uint64_t calls = 0;
 
-    for (const struct fv_thread *t = __atomic_load_n(&fv_rt.threads, __ATOMIC_ACQUIRE); t; t = t->next_all)
-        calls += __atomic_load_n(&t->record->calls, __ATOMIC_RELAXED);
+    for (const struct fv_thread *t = __atomic_load_n(&fv_rt.threads, __ATOMIC_ACQUIRE); t; t = t->next_all) {
+        uint64_t all = __atomic_load_n(&t->record->calls, __ATOMIC_ACQUIRE),
+                 in_vain = __atomic_load_n(&t->asked.in_vain, __ATOMIC_RELAXED);
+
+        calls += all > in_vain ? all - in_vain : 0;
+    }
     return calls;
 }
 
@@ -60,11 +65,12 @@ static void note_progress(struct fv_file_header *h, uint64_t now_ns)
 {
     uint64_t calls = calls_so_far();
 
-    if (!calls || calls != watch.calls || !h->progress_ns) {
+    if (!calls || calls > watch.calls || !h->progress_ns) {
         __atomic_store_n(&h->progress_ns, now_ns, __ATOMIC_RELAXED);
         watch.is_looked = false;
     }
-    watch.calls = calls;
+    if (calls > watch.calls)
+        watch.calls = calls;
     __atomic_store_n(&h->watched_ns, now_ns, __ATOMIC_RELEASE);
 }
 

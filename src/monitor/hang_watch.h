@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Looks at the threads of the process once no rank has made progress for as long as --hang-after says: no call of MPI
- * has ended. By the thread of sensors, which each process has for that. */
+ * has ended but those that asked in vain, such as MPI_Test. By the thread of sensors, which each process has for
+ * that. */
 #ifndef FV_HANG_WATCH_H
 #define FV_HANG_WATCH_H
 

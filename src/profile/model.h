@@ -423,10 +423,10 @@ struct fv_region_rank {
     double seconds, main_s;
     struct fv_off_processor off;
     struct fv_region_io io;
+    bool polls; /* it is between calls of MPI_Test and its like, one or several in turn, with nothing done between
+                 * them */
 };
 struct fv_model;
-/* Between calls of MPI_Test and its like, with nothing done meanwhile. */
-bool fv_region_is_polling(const struct fv_model *model, const struct fv_region_rank *region);
 /* MPI_Test, MPI_Iprobe and their like. */
 bool fv_func_asks(const struct fv_func *function);
 /* Seconds of the main thread in the calls that end it: of all at that place its part. */

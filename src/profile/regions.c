@@ -418,26 +418,67 @@ static bool is_idle(const struct fv_model *m, const struct fv_region_rank *r)
            asks(m, r->site) && asks(m, r->from) && fv_region_call_s(m, r) <= most_s;
 }
 
-/* With two calls in turn there is a way back, as often: else something else is done before the first one. */
-bool fv_region_is_polling(const struct fv_model *m, const struct fv_region_rank *r)
+static int by_rank(const void *a, const void *b)
 {
-    const struct fv_region_rank wanted = { .site = r->from, .from = r->site, .rank = r->rank }, *back;
+    const struct fv_region_rank *x = *(struct fv_region_rank *const *)a, *y = *(struct fv_region_rank *const *)b;
 
-    if (!is_idle(m, r))
-        return false;
-    if (r->site == r->from)
-        return true;
-    back = bsearch(&wanted, m->region_ranks, m->region_rank_count, sizeof(wanted), by_ends);
-    return back && is_idle(m, back) && back->count >= r->count / 2 && r->count >= back->count / 2;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Of a rank's idle ones those stay whose ends others of them lead on from and to, at least half as often: one call by
+ * itself, or several in turn. Else something is done before the first one, or behind the last one. `before`, `behind`:
+ * room for a number by place. */
+static void keep_rounds(struct fv_region_rank **idle, size_t count, uint64_t *before, uint64_t *behind)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < count; i++) {
+            before[idle[i]->site] = before[idle[i]->from] = 0;
+            behind[idle[i]->site] = behind[idle[i]->from] = 0;
+        }
+        for (size_t i = 0; i < count; i++)
+            if (idle[i]->polls) {
+                before[idle[i]->site] += idle[i]->count;
+                behind[idle[i]->from] += idle[i]->count;
+            }
+        for (size_t i = 0; i < count; i++)
+            if (idle[i]->polls &&
+                (before[idle[i]->from] < idle[i]->count / 2 || behind[idle[i]->site] < idle[i]->count / 2)) {
+                idle[i]->polls = false;
+                changed = true;
+            }
+    }
+}
+
+static void find_polling(struct fv_model *m)
+{
+    struct fv_region_rank **idle = fv_xcalloc(m->region_rank_count + 1, sizeof(*idle));
+    uint64_t *before = fv_xcalloc(m->site_count + 1, sizeof(*before));
+    uint64_t *behind = fv_xcalloc(m->site_count + 1, sizeof(*behind));
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->region_rank_count; i++)
+        if ((m->region_ranks[i].polls = is_idle(m, &m->region_ranks[i])))
+            idle[count++] = &m->region_ranks[i];
+    qsort(idle, count, sizeof(*idle), by_rank);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && idle[end]->rank == idle[i]->rank;)
+            end++;
+        keep_rounds(idle + i, end - i, before, behind);
+    }
+    free(idle);
+    free(before);
+    free(behind);
 }
 
 void fv_build_parts(struct fv_model *m)
 {
     order_parts(m);
+    find_polling(m);
     for (size_t i = 0; i < m->region_rank_count; i++) {
         const struct fv_region_rank *r = &m->region_ranks[i];
 
-        if (!fv_region_is_polling(m, r))
+        if (!r->polls)
             continue;
         m->ranks[r->rank].polled_s += r->main_s;
         m->ranks[r->rank].polled_off_s += fv_off_least_s(&r->off);

@@ -62,6 +62,17 @@ struct fv_call {
  * wrapper must only forward (nested, before MPI, after a fork, fvmpi off). */
 bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_call_place site);
 
+/* Calls that asked for what had not come yet (MPI_Test, MPI_Iprobe): a rank that only asks makes no progress
+ * (--hang-after). The first member of struct fv_thread. */
+struct fv_asked {
+    uint64_t in_vain;
+};
+/* Before the call is recorded: so others never see it counted as one that was not in vain. */
+static inline void fv_call_in_vain(const struct fv_call *call)
+{
+    ((struct fv_asked *)(void *)call->thread)->in_vain += call->record;
+}
+
 /* Tells who a blocking call waits for, right after enter, for reports of hung programs. */
 static inline void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag)
 {

@@ -98,6 +98,7 @@ struct fv_io_sums {
 
 /* What each call touches comes first, in few cache lines. */
 struct fv_thread {
+    struct fv_asked asked;
     struct fv_thread_record *record; /* in the file */
     struct fv_paths *paths;
     struct fv_path_cache *path_cache; /* in `paths` */

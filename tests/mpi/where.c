@@ -6,6 +6,8 @@
  *                                          where dead          the last one kills itself
  *                                          where signal        the signal that fvmpi took is the program's, and one is
  *                                                              blocked
+ *                                          where asks          rank 0 asks for messages that nobody sends
+ *                                          where answers       each rank asks until the other's message has come, for 4 s
  *                                          where healthy       none hangs: rank 0 waits for rank 1 in each iteration
  *
  * all: rank 2 reads from a FIFO that nobody writes to, 3 loops, 4 has two threads that wait for each other's mutex, 5
@@ -201,6 +203,43 @@ __attribute__((noinline)) static void iterate(void)
     }
 }
 
+/* All that asks, in turn. */
+static void ask(void)
+{
+    MPI_Request requests[2];
+    MPI_Message message;
+    MPI_Status status, statuses[2];
+    int flag = 0, count = 0, index, indices[2], in[2];
+
+    for (int i = 0; i < 2; i++)
+        MPI_Irecv(&in[i], 1, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &requests[i]);
+    while (!flag && !count) {
+        MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, &status);
+        MPI_Improbe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, &message, &status);
+        MPI_Test(&requests[0], &flag, &status);
+        MPI_Testall(2, requests, &flag, statuses);
+        MPI_Testany(2, requests, &index, &flag, &status);
+        MPI_Testsome(2, requests, &count, indices, statuses);
+        MPI_Request_get_status(requests[1], &flag, &status);
+    }
+}
+
+/* Only what comes is progress. */
+static void answer(void)
+{
+    int in, flag;
+    MPI_Request request;
+
+    for (double end = MPI_Wtime() + 4; MPI_Wtime() < end;) {
+        usleep(200000);
+        MPI_Irecv(&in, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &request);
+        MPI_Send(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+        for (flag = 0; !flag;)
+            MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    }
+    MPI_Abort(MPI_COMM_WORLD, 0);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -213,6 +252,12 @@ int main(int argc, char **argv)
         order();
     else if (!strcmp(argv[1], "lost"))
         lost();
+    else if (!strcmp(argv[1], "asks") && !rank)
+        ask();
+    else if (!strcmp(argv[1], "asks"))
+        norm();
+    else if (!strcmp(argv[1], "answers"))
+        answer();
     else if (!strcmp(argv[1], "stopped") && rank == size - 1)
         halt();
     else if (!strcmp(argv[1], "stopped"))

@@ -188,6 +188,20 @@ def mismatch(tap, mpi):
             check(re.search(r'^  rank 0: MPI_Bcast <- order\(\) at where.c', text, re.M), '{}', text[:3000])
 
 
+def asking(tap, mpi):
+    with tap.test('{}: a rank that asks in vain makes no progress; one whose messages come does'.format(mpi)):
+        with Job(mpi, 2, ['asks'], ['--hang-after', '1s']) as job:
+            wait_until(lambda: looks_in(job) == 3, what='three looks of --hang-after', pause=0.3, limit=60)
+            job.kill()
+            looks = harness.profile_of(job.directory)['looks']['looked_threads']
+            [names_of_first] = [names(t) for t in looks if t['rank'] == 0 and t['main']]
+            check('ask' in names_of_first, '{}', looks)
+        with Job(mpi, 2, ['answers'], ['--hang-after', '2s']) as job:
+            harness.finish(job.process, 60)
+            job.process = None
+            equal('looks', looks_in(job), 0)
+
+
 def stopped(tap, mpi):
     with tap.test('{}: a rank that is stopped is not only outside of MPI; the hang is the first finding'.format(mpi)):
         with Job(mpi, 2, ['stopped']) as job:
@@ -379,7 +393,7 @@ def main():
     wrong_use(tap)
     rights(tap)
     for mpi in harness.an_mpi(tap):
-        for test in (tree, stopped, lost, mismatch, healthy, elsewhere, signals, same_results):
+        for test in (tree, stopped, lost, mismatch, asking, healthy, elsewhere, signals, same_results):
             test(tap, mpi)
     for mpi in harness.mpis(tap, quiet=True):
         dead(tap, mpi)

@@ -11,6 +11,13 @@ import harness
 from report import check, close, equal
 
 
+ASKED_BY = {
+    'polls': 'MPI_Testall',
+    'probes': 'MPI_Testall|MPI_Iprobe',
+    'rounds': 'MPI_Testall|MPI_Iprobe|MPI_Request_get_status',
+}
+
+
 def findings_of(run):
     return {f['name']: f for f in reversed(harness.profile_of(run.directory)['findings'])}
 
@@ -23,7 +30,7 @@ def polls(tap, mpi, program, how):
         polling = found['polling']
         close('lost', polling['lost_s'], asked, 0.05 * asked + 0.01)
         equal('rank', polling['rank'], 0)
-        check(re.search('MPI_Testall|MPI_Iprobe' if how == 'probes' else 'MPI_Testall', polling['text']), '{}', polling)
+        check(re.search(ASKED_BY[how], polling['text']), '{}', polling)
         check('ask()' in polling['text'], '{}', polling)
         outside = harness.profile_of(run.directory)['ranks'][0]['polled_s']
         check(outside < polling['lost_s'], 'outside of MPI: {} of {}', outside, polling['lost_s'])
@@ -85,6 +92,7 @@ def main():
         program = mpi.build('../planted/polling.c', '-O1', '-g', '-pthread')
         polls(tap, mpi, program, 'polls')
         polls(tap, mpi, program, 'probes')
+        polls(tap, mpi, program, 'rounds')
         waits_not(tap, mpi, program, 'overlaps', 'who computes meanwhile does not wait')
         waits_not(tap, mpi, program, 'twice', 'nor with two calls a question')
         waits_not(tap, mpi, program, 'helps', 'nor does a rank whose second thread asks')

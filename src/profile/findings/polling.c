@@ -35,7 +35,7 @@ static struct polling find(const struct fv_model *m)
         const struct fv_region_rank *part = &m->region_ranks[i];
         double s = part->main_s + fv_region_call_s(m, part);
 
-        if (part->rank != p.rank || !part->main_count || !fv_region_is_polling(m, part))
+        if (part->rank != p.rank || !part->main_count || !part->polls)
             continue;
         p.elsewhere |= p.site != FV_NONE && p.site != part->site;
         p.calls += part->main_count;
