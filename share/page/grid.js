@@ -3,7 +3,7 @@
 /* Ranks on the grid of their Cartesian communicator, by host, or in rows of any length; a value of theirs as colour. */
 
 /* World ranks of "0-3, 7, 0-8/2", in order. */
-function ranksOf(text) {
+function ranksIn(text) {
   return (text || "")
     .split(", ")
     .filter(Boolean)
@@ -28,7 +28,7 @@ function gridsOf(tables) {
     .map(of => ({
       name: of.label + ", " + dimensions.get(of.uid).join(" x "),
       sizes: dimensions.get(of.uid),
-      places: ranksOf(of.members),
+      places: ranksIn(of.members),
     }));
 }
 

@@ -213,23 +213,27 @@ const KEYS = [
   ["Esc", "clear the selection"],
   ["e", "unfold all subjects"],
   ["f", "fold all subjects"],
-  [
-    "w s a d",
-    "in the timeline: zoom in and out, earlier and later; " +
-      "Shift and dragging selects a stretch of time, Ctrl and the wheel zoom",
-  ],
+];
+/* Of the timeline, while it has the focus. */
+const TIMELINE_KEYS = () => [
+  ...STAGE_KEYS().map(({ keys, words }) => [keys, words]),
+  ["drag", "zoom to that stretch of time; with Shift, select it for all subjects"],
+  ["wheel", "with Ctrl, zoom; with Shift, move in time; with Alt, make rows taller"],
 ];
 
 function bindKeys() {
-  const help = document.getElementById("help");
+  const help = document.getElementById("help"),
+    list = rows =>
+      make(
+        "dl",
+        null,
+        ...rows.flatMap(([key, does]) => [make("dt", null, make("kbd", null, key)), make("dd", null, does)]),
+      );
 
   help.append(
     make("h2", null, "Keys"),
-    make(
-      "dl",
-      null,
-      ...KEYS.flatMap(([key, does]) => [make("dt", null, make("kbd", null, key)), make("dd", null, does)]),
-    ),
+    list(KEYS),
+    ...(document.querySelector("script.timeline") ? [make("h3", null, "In the timeline"), list(TIMELINE_KEYS())] : []),
     make("button", { type: "button", onclick: () => help.close() }, "close"),
   );
   document.addEventListener("keydown", event => {

@@ -1,13 +1,17 @@
 /* In page.html, measure.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25; and what the timeline
- * shows: &view=1-3, and hides: &hidden=io,memory. */
+ * shows: &view=1-3, hides: &hidden=io,memory, and else has chosen (stage.js): &sort=wait. */
+
+const CHOSEN = ["rank", "callsite", "function", "thread", "time"];
 
 const selection = {
-  chosen:
-    new Map() /* "rank", "callsite", "function", "thread" -> value; "time" -> "1.5-2.25", s from the run's begin */,
+  chosen: new Map() /* CHOSEN -> value; "time" -> "1.5-2.25", s from the run's begin */,
   seen: null /* what the timeline is zoomed to, as "time"; null: all */,
   hidden: null /* lanes of the timeline that are not drawn; null: none */,
+  places: new Map() /* what else the timeline has in the address */,
+  about: null /* what the timeline has; and the region there that is selected, null: none */,
+  region: null,
   listeners: [],
 
   has(kind) {
@@ -59,6 +63,7 @@ const selection = {
     const address = new URLSearchParams(
       [
         ...this.chosen,
+        ...this.places,
         ...(this.seen ? [["view", this.seen]] : []),
         ...(this.hidden ? [["hidden", this.hidden]] : []),
       ].map(([kind, value]) => [kind, String(value)]),
@@ -76,7 +81,9 @@ const selection = {
     for (const [kind, value] of new URLSearchParams(location.hash.slice(1)))
       if (kind === "view") this.seen = value;
       else if (kind === "hidden") this.hidden = value.split(",");
-      else this.chosen.set(kind, ["function", "time"].includes(kind) ? value : Number(value));
+      else if (CHOSEN.includes(kind))
+        this.chosen.set(kind, ["function", "time"].includes(kind) ? value : Number(value));
+      else this.places.set(kind, value);
   },
 
   words() {

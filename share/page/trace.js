@@ -1,7 +1,7 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A traced run's calls, messages, samples and spans (src/views/page/page_timeline.h), asked for by stretches of time:
- * the file has them in one piece, and who asks does not know. */
+/* A traced run's calls, messages, samples and spans, as the page has them (src/views/page/page_timeline.h). What draws
+ * them asks trace_file.js. */
 
 /* The first index whose value is above. */
 function firstAbove(values, value) {
@@ -118,7 +118,7 @@ function inCall(row, time) {
   return i < row.count && row.begin[i] <= time;
 }
 
-const SYNC = "waiting for threads";
+const SYNC = "waiting for threads"; /* what a sample is of that waits for threads */
 
 class Trace {
   constructor(data) {
@@ -135,7 +135,6 @@ class Trace {
       unknown: { messages: data.unmatched, waits: data.waits_unknown, waitsFromHere: data.waits_cut },
     });
     this.all = data.rows.map(decodeRow);
-    this.threads = this.all.map(({ rank, thread }) => ({ rank, thread }));
     this.end =
       Math.max(
         data.end || 0,
@@ -151,18 +150,6 @@ class Trace {
   }
   row(rank, thread, from, to) {
     return this.rowOf.get(rank + ":" + thread);
-  }
-
-  /* Messages on their way in that stretch, until `does` has enough and returns true. */
-  eachMessage(from, to, does) {
-    const { sent, flight } = this.of;
-
-    for (let i = 0; i < sent.length; i++) {
-      const end = sent[i] + flight[i],
-        message = { from: this.of.from[i], to: this.of.to[i], sent: sent[i], received: end };
-
-      if (Math.max(sent[i], end) >= from && Math.min(sent[i], end) <= to && does(message)) return;
-    }
   }
 
   /* The name of a span, as an index in frames; null: not known. */
@@ -190,21 +177,6 @@ class Trace {
           if (depth && outer[depth - 1] !== undefined) sums.add(outer[depth - 1], -time);
         });
     }
-    return sums;
-  }
-
-  /* In the whole run, by call site, and by the innermost function of the program; SYNC: what waits for threads. */
-  callTimes() {
-    const sums = new Sums();
-
-    for (const row of this.all) row.sites.forEach((site, i) => sums.add(site, row.end[i] - row.begin[i]));
-    return sums;
-  }
-  codeTimes() {
-    const sums = new Sums();
-
-    for (const { samples } of this.all)
-      samples.paths.forEach((path, i) => sums.add(this.paths[path].sync ? SYNC : this.paths[path].own, samples.cpu[i]));
     return sums;
   }
 }

@@ -1,7 +1,7 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fvmpi view: what the server has of a trace (src/viewer/viewer.h), for the stretch of time and the rows that are
- * looked at. */
+/* The timeline: what a source has of a trace, which is a server (view_trace.js) or the page itself (trace_file.js), for
+ * the stretch of time and the rows that are looked at. */
 
 const NAMES_WIDE = 120,
   AXIS_TALL = 20,
@@ -31,7 +31,7 @@ class Latest {
         await this.does(...now);
         document.getElementById("trouble").textContent = "";
       } catch (error) {
-        document.getElementById("trouble").textContent = "The server does not answer: " + error.message;
+        document.getElementById("trouble").textContent = TROUBLE + error.message;
       }
     }
     this.busy = false;
@@ -74,13 +74,16 @@ class View {
     this.rows = new Rows(this);
     this.overlays = new Overlays(this);
     this.crowd = new Crowd(this);
-    this.charts = new Charts(this);
+    this.charts = this.makeCharts();
     this.series = []; /* charts that there may be */
     this.labels = []; /* of the whole run: [ns, row, text] */
     this.radar = new Radar(this);
     this.details = new Details(this);
     this.loads = new Latest(() => this.load());
     this.readAddress();
+  }
+  makeCharts() {
+    return new Charts(this);
   }
 
   x(ns) {
@@ -429,6 +432,12 @@ class View {
   groupAt(y) {
     return y > this.top && this.rows.lines[this.rowAt(y)] ? this.rows.lines[this.rowAt(y)].group : null;
   }
+  /* null: of none, or of several. */
+  rowOf(y) {
+    const line = y > this.top ? this.rows.lines[this.rowAt(y)] : null;
+
+    return line && !line.group ? line.rows[0] : null;
+  }
   sliceAt(x, y) {
     const line = this.rows.lines[this.rowAt(y)],
       row = line && !line.group ? line.rows[0] : -1,
@@ -453,7 +462,7 @@ class View {
       begin = tiles.from + column * step,
       first = tiles.first + line * tiles.merge,
       lines = this.rows.lines.slice(first, first + tiles.merge),
-      words = lines.length > 1 ? lines[0].name + " to " + lines.at(-1).name : lineWords(lines[0]);
+      words = lines.length > 1 ? lines[0].name + " to " + lines[lines.length - 1].name : lineWords(lines[0]);
 
     return {
       ...{ words, from: begin, to: begin + step, rows: this.rows.rowsOf(first, first + lines.length) },

@@ -1,4 +1,4 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix of messages, for those that are too many to be lines: who sent how much to whom in what is in view, of the
  * rows that are in view. It covers a part of the rows, so it is there when it is asked for, and has a cross that closes

@@ -1,4 +1,4 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The panel of what was clicked on: a call, where it was called, whom it waited for, and its messages. */
 
@@ -117,6 +117,7 @@ class Details {
         : []),
       ...this.rootLine(view, more),
       more.file ? make("p", { class: "file" }, "file " + more.file) : "",
+      ...this.moreLines(slice, view),
       this.tools(slice),
       ...this.messageLines(view, slice, messages),
       ...this.pathLines(path, slice, region),
@@ -128,6 +129,11 @@ class Details {
     const row = view.about.rows.findIndex(({ rank, thread }) => rank === root && !thread);
 
     return root === undefined ? [] : [make("p", null, "root: ", row < 0 ? "rank " + root : rowCell(view, row))];
+  }
+
+  /* What else the source knows. */
+  moreLines() {
+    return [];
   }
 
   tools({ region }) {
@@ -163,7 +169,9 @@ class Details {
               null,
               from === row ? "to " : "from ",
               rowCell(view, from === row ? to : from),
-              ": " + bytes(size) + ", tag " + (tag | 0) + ", " + commWords(view.about, comm),
+              ": " +
+                bytes(size) +
+                (comm === undefined ? "" : ", tag " + (tag | 0) + ", " + commWords(view.about, comm)),
             ),
           ),
       ),

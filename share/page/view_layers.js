@@ -1,4 +1,4 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tiles as a bitmap, made once for each answer of the server: moving and zooming only stretches it, so that a frame
  * costs the same for any trace. What paintTiles() paints as boxes, in pixels. */

@@ -1,4 +1,4 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the colours and the lines of the timeline mean: what there is in the trace, and what is shown now. */
 

@@ -1,4 +1,4 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of rows: by rank, host or name, or by what each row has of the stretch of time in view, most first:
  * waiting, the time of a class, of a function with what it calls, or of a group of functions, or the highest of values

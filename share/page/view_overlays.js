@@ -1,4 +1,4 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What lies over the rows: arrows from waits to who caused them, the chain behind the selected wait, the critical path,
  * the calls of a selected collective operation, and moments that were marked. */

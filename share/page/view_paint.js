@@ -1,4 +1,4 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The picture of a stretch of time: tiles of rows as stacked parts of their classes, slices by depth with their names,
  * messages. */
@@ -180,6 +180,17 @@ function paintComputing(c, row, tall, view, palette) {
   }
 }
 
+/* A name in so many pixels: a long one with its end left out; "" where there is no room. */
+const nameWidths = new Map(),
+  CUT_NAME = 110; /* pixels of a name that is cut, at least */
+function fitting(c, name, room) {
+  if (!nameWidths.has(name)) nameWidths.set(name, c.measureText(name).width);
+  const wide = nameWidths.get(name);
+
+  if (wide <= room) return name;
+  return room < CUT_NAME ? "" : name.slice(0, Math.floor((name.length * (room - 10)) / wide)) + "\u2026";
+}
+
 /* Of one row, deeper ones below those that they are in. */
 function paintSlices(c, slices, row, view, palette) {
   const top = view.y(view.rows.lineOf[row]),
@@ -215,20 +226,15 @@ function paintSlices(c, slices, row, view, palette) {
       c.strokeRect(left + 1, at + 1, Math.max(right - left - 2, 1), tall - 2);
     }
     if (right - left > 30 && tall >= 11) {
-      c.save();
-      c.beginPath();
-      c.rect(left + 2, at, right - left - 4, tall);
-      c.clip();
-      const { name } = view.about.regions[slice.region],
-        place = Math.max(left, 0) + 3;
+      const place = Math.max(left, 0) + 3,
+        name = fitting(c, view.about.regions[slice.region].name, Math.min(right, view.wide) - place - 2);
 
-      if (isStriped) {
+      if (isStriped && name) {
         c.fillStyle = colour;
         c.fillRect(place - 2, at + tall / 2 - 7, c.measureText(name).width + 4, 14);
       }
       c.fillStyle = readable(colour);
       c.fillText(name, place, at + tall / 2 + 4);
-      c.restore();
     }
   }
 }

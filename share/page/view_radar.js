@@ -1,4 +1,4 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows coloured by a number in place of what they did: the part of time that waits or is MPI, or values along time,
  * such as counters. Of values the highest one in each pixel is shown; of several rows in a line, the mean of parts, and

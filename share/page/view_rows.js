@@ -1,4 +1,4 @@
-/* In view.html. */
+/* In page.html, view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines of the timeline: rows in groups by host, rank and thread, which fold; sorted (view_order.js), and filtered
  * by rank. A line is one row, or a group: the mean of its rows, which its own lines follow, unless it is folded. */
@@ -260,7 +260,7 @@ class Rows {
       make("label", null, "rows by ", this.order.choice),
       make("label", null, this.groups, " groups"),
       make("label", null, "ranks ", this.filter),
-      this.view.charts.choice,
+      this.view.charts && this.view.charts.choice,
       this.view.radar.element,
       this.again,
       this.note,

@@ -55,8 +55,6 @@ function bytesOf(text) {
   return found ? Math.round(Number(found[1]) * 1024 ** ["", "k", "m", "g", "t"].indexOf(found[2].toLowerCase())) : null;
 }
 
-const nanoseconds = ns => seconds(ns / 1e9);
-
 /* Begin and end of a long name, of which the middle is left out where there is no room. */
 const LONG_NAME = 20,
   NAME_END = 9; /* characters */
@@ -96,15 +94,6 @@ const regionColumn = (view, title, wide) => ({
   value: row => view.about.regions[row.region].name,
   cell: row => make("span", { class: "name" }, ...regionCell(view, row.region)),
 });
-const rowCell = (view, row) =>
-  row === null
-    ? ""
-    : make(
-        "button",
-        { type: "button", class: "pick", title: "show this row", onclick: () => view.goToRow(row) },
-        rowName(view.about.rows[row]),
-      );
-
 /* The column of a row; of none null. */
 const rowColumn = (view, key, title, doc) => ({
   key,
@@ -117,46 +106,6 @@ const rowColumn = (view, key, title, doc) => ({
   cell: of => rowCell(view, of[key]),
   csv: of => (of[key] === null ? null : rowName(view.about.rows[of[key]])),
 });
-
-/* What the server's file has no room for (fvmpi view --index-max). */
-const leftOutCalls = ({ left_out: { calls, least_ns: least } }) =>
-  calls ? plural(calls, "call") + " shorter than " + seconds(least / 1e9) + " left out of the index" : "";
-const limitedWords = about =>
-  [
-    leftOutCalls(about),
-    about.left_out.messages ? plural(about.left_out.messages, "message") + " left out of the index" : "",
-    about.left_out.critical ? "the critical path left out of the index" : "",
-    about.left_out.series ? count(about.left_out.series) + " series of values left out of the index" : "",
-  ].filter(Boolean);
-const LIMITED = {
-  ofCalls: ["functions", "tree", "flame", "waiting", "find", "compare", "alike"],
-  words: about => {
-    const words = leftOutCalls(about);
-
-    return words && words + " (--index-max): their time counts as that of what called them";
-  },
-};
-
-/* What all panels have: an element, and what loads what they show, when they are seen. */
-function panelOf(panel, view, name, title, side) {
-  const loads = new Latest(() => panel.load()),
-    limited = LIMITED.ofCalls.includes(name) ? view.all.map(({ about }) => LIMITED.words(about)).find(Boolean) : "";
-
-  return {
-    view,
-    name,
-    title,
-    side,
-    note: make("p", { class: "note", role: "status" }),
-    element: make(
-      "div",
-      { class: "panel" },
-      make("h2", { class: "unseen" }, title),
-      limited ? make("p", { class: "note limited" }, limited) : null,
-    ),
-    refresh: () => loads.ask(),
-  };
-}
 
 /* What is asked for: the stretch in view, and the rows that are chosen. */
 function windowOf(view) {

@@ -2,26 +2,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Panels that sum up what is in view: functions and their shares by row, and waiting. */
 
-const SUM_KEYS = [
-  "region",
-  "count",
-  "inclusive",
-  "exclusive",
-  "longest",
-  "wait",
-  "sampled",
-  "shortest",
-  "whole",
-  "least",
-  "most",
-  "leastRow",
-  "mostRow",
-];
-const sumOf = numbers => Object.fromEntries(SUM_KEYS.map((key, i) => [key, numbers[i]]));
-
-/* Before a number. */
-const tilde = isEstimate => (isEstimate ? "~" : "");
-
 const time = (key, title, doc, more = {}) => ({
   key,
   title,

@@ -3,6 +3,7 @@
 /* What the server has of a trace (src/viewer/viewer.h). Of two traces the second one has the first one's numbers of
  * regions here, as far as they are the same: what is selected, and its colour, are so in both. */
 
+const TROUBLE = "The server does not answer: ";
 const viewToken = new URLSearchParams(location.search).get("token") || "";
 
 /* Names that more than one region has. */

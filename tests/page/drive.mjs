@@ -3,7 +3,7 @@
  * what was asked for and seen, { page, check, wrong }: wrong is null, or words. */
 import fs from "node:fs";
 import path from "node:path";
-import { accessible, branchesOf, launch, same, watched } from "./browser.mjs";
+import { accessible, branchesOf, launch, same, settled, watched } from "./browser.mjs";
 
 const folder = process.argv[2];
 const asked = JSON.parse(fs.readFileSync(path.join(folder, "pages.json"), "utf8"));
@@ -238,16 +238,22 @@ async function source(page, report) {
   return wrong.filter(Boolean).join("; ");
 }
 
-/* Each call and message of each rank; keys zoom, a click says what stands there and selects it. */
-async function overTime(page, report, { calls, messages }) {
+/* All subjects unfold; the timeline has all that it asked for. */
+async function unfolded(page) {
   await page.evaluate(() =>
     document.querySelectorAll("details.subject").forEach(subject => {
       subject.open = true;
     }),
   );
-  await page.waitForSelector("#timeline canvas", { timeout: 10000 });
+  await page.waitForSelector("#picture", { timeout: 10000 });
+  await settled(page, 300);
+}
+
+/* Each call and message of each rank; keys zoom, a click says what stands there and selects it. */
+async function overTime(page, report, { calls, messages }) {
+  await unfolded(page);
   const seen = await page.evaluate(() => {
-    const { all: rows, of: messages, end } = document.getElementById("timeline").view.trace,
+    const { all: rows, of: messages, end } = document.getElementById("timeline").stage.trace,
       pairs = {};
 
     messages.from.forEach((from, i) => {
@@ -280,48 +286,55 @@ async function overTime(page, report, { calls, messages }) {
     ),
     same("received before they were sent", seen.late, 0),
   ];
-  const canvas = page.locator("#timeline canvas"),
+  const canvas = page.locator("#picture"),
     span = () =>
       page.evaluate(() => {
-        const { from, to } = document.getElementById("timeline").view.view;
+        const { from, to } = document.getElementById("timeline").view;
         return to - from;
       });
 
   const all = await span();
   await canvas.focus();
   await page.keyboard.press("w");
-  wrong.push(same("zoomed", Math.round(all / (await span())), 2));
+  wrong.push(same("zoomed", (all / (await span())).toFixed(2), "1.50"));
   await page.keyboard.press("s");
-  const { x, name } = await page.evaluate(() => {
+  await settled(page, 300);
+  wrong.push(await drawnMessages(page, messages * ranks.length));
+  const { x, y, name } = await page.evaluate(() => {
     /* the longest call of the first row */
-    const view = document.getElementById("timeline").view,
-      row = view.trace.all[0],
+    const { view, stage } = document.getElementById("timeline"),
+      row = stage.trace.all[0],
       longest = [...row.begin.keys()].sort((a, b) => row.end[b] - row.begin[b] - row.end[a] + row.begin[a])[0];
 
-    return { x: view.x((row.begin[longest] + row.end[longest]) / 2), name: view.name(row.sites[longest]) };
+    return {
+      x: NAMES_WIDE + view.x((row.begin[longest] + row.end[longest]) / 2),
+      y: view.yOf(0),
+      name: stage.words.name(row.sites[longest]),
+    };
   });
-  await canvas.click({ position: { x, y: 4 } });
-  wrong.push(same("told", (await page.locator("#timeline .note[role=status]").innerText()).includes(name), true));
+  await canvas.click({ position: { x, y } });
+  await page.waitForSelector("#details h2", { timeout: 10000 });
+  wrong.push(same("told", await page.locator("#details h2").innerText(), name));
   wrong.push(
     same(
       "selected",
       await page.evaluate(() => {
         const site = selection.get("callsite");
-        return site === null ? null : document.getElementById("timeline").view.name(site);
+        return site === null ? null : document.getElementById("timeline").stage.words.name(site);
       }),
       name,
     ),
   );
   await page.screenshot({ path: path.join(folder, "timeline.png") });
-  await canvas.click({ position: { x: 10, y: 4 } });
+  await canvas.click({ position: { x: 10, y } });
   wrong.push(same("a rank", await page.evaluate(() => selection.get("rank")), ranks[0]));
   await page.evaluate(() => selection.clear());
   await canvas.focus();
   await page.keyboard.press("w");
   await page.waitForFunction(() => /view=/.test(location.hash), null, { timeout: 5000 });
   await page.reload();
-  await page.waitForSelector("#timeline canvas", { timeout: 10000 }); /* the address unfolds it */
-  wrong.push(same("zoomed by the address", Math.round(all / (await span())), 2));
+  await page.waitForSelector("#picture", { timeout: 10000 }); /* the address unfolds it */
+  wrong.push(same("zoomed by the address", (all / (await span())).toFixed(2), "1.50"));
   await page.evaluate(() => {
     history.replaceState(null, "", location.pathname);
   });
@@ -331,20 +344,99 @@ async function overTime(page, report, { calls, messages }) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* So many messages are lines; m hides and shows them. */
+async function drawnMessages(page, wanted) {
+  const picture = () => page.locator("#picture").evaluate(canvas => canvas.toDataURL()),
+    drawn = () => page.evaluate(() => document.getElementById("timeline").view.messages.messages.length),
+    wrong = [same("messages that are drawn", await drawn(), wanted)],
+    before = await picture();
+  const press = async () => {
+    await page.locator("#picture").focus();
+    await page.keyboard.press("m");
+    await settled(page, 300);
+  };
+
+  await press();
+  wrong.push(same("hidden", [await drawn(), (await picture()) === before], [0, false]));
+  await press();
+  wrong.push(same("shown again", [await drawn(), (await picture()) === before], [wanted, true]));
+  return wrong.filter(Boolean).join("; ");
+}
+
+/* Tiles are sums of the calls, the waits and the samples that the page has: of each row, and of all of them
+ * together. */
+function tilesOf(page) {
+  return page.evaluate(async () => {
+    const { view, stage } = document.getElementById("timeline"),
+      { trace, source } = stage,
+      rows = trace.all.length,
+      count = 200,
+      [from, to] = [0.1 * trace.end, 0.9 * trace.end],
+      step = (to - from) / count,
+      ofMpi = view.about.classes.flatMap(({ name }, k) => (MPI_CLASSES.includes(name) ? [k] : [])),
+      text = Array.from({ length: rows }, (_, row) => row).join(";"),
+      each = await source.tiles({ from, to, count, first: 0, merge: 1, text }),
+      mean = await source.tiles({ from, to, count, first: 0, merge: rows, text: "0-" + (rows - 1) }),
+      wrong = [];
+    /* without what is in a call: allocations, writes, waits for threads */
+    const timeOf = (row, begin, end) => {
+      let [calls, waits, inside] = [0, 0, 0];
+      const within = (a, b) => Math.max(Math.min(b, end) - Math.max(a, begin), 0);
+
+      for (let i = 0; i < row.count; i++) {
+        calls += within(row.begin[i], row.end[i]);
+        waits += within(row.begin[i], row.begin[i] + row.wait[i]);
+        for (const layer of [3, 4, 5]) {
+          const lane = row.lanes.get(layer);
+
+          for (let k = 0; lane && k < lane.count; k++)
+            if (!lane.depths[k] && lane.begin[k] >= row.begin[i] && lane.end[k] <= row.end[i])
+              inside += within(lane.begin[k], lane.end[k]);
+        }
+      }
+      return [calls - inside, waits];
+    };
+    const tell = (what, tiles, at, wanted) => {
+      const found = [ofMpi.reduce((sum, k) => sum + tiles.parts[k * tiles.all + at], 0), tiles.waits[at]],
+        bytes = wanted.map(ns => (255 * ns) / step);
+
+      if (found.some((value, i) => Math.abs(value - bytes[i]) > 3))
+        wrong.push(`${what}, tile ${at % count}: MPI and waits ${found}, wanted ${bytes}`);
+    };
+    let any = 0;
+
+    for (let i = 0; i < count; i++) {
+      const times = trace.all.map(row => timeOf(row, from + i * step, from + (i + 1) * step));
+
+      times.forEach((time, row) => tell("row " + row, each, row * count + i, time));
+      tell(
+        "all rows",
+        mean,
+        i,
+        [0, 1].map(k => times.reduce((sum, time) => sum + time[k], 0) / rows),
+      );
+      any += times.reduce((sum, [calls]) => sum + calls, 0);
+    }
+    return wrong.slice(0, 3).join("; ") || (any ? null : "there are no calls");
+  });
+}
+
+/* Of a run with more calls than the page takes: so many are left out, and it is said what shows them. */
+async function leftOutOf(page) {
+  await unfolded(page);
+  const { calls } = await page.evaluate(() => document.getElementById("timeline").stage.trace.leftOut),
+    words = await page.locator("#left-out").innerText(),
+    wanted = calls.toLocaleString("en-US") + " shorter MPI calls";
+
+  return calls && words.includes(wanted) && /fvmpi view shows all/.test(words) ? null : `${calls} calls: ${words}`;
+}
+
 /* Lanes have what the program did, in each other as it did it; one that is not wanted goes, also by the address; a
  * click tells what stands there. */
 async function layersOf(page, { files, steps }) {
-  const unfold = async () => {
-    await page.evaluate(() =>
-      document.querySelectorAll("details.subject").forEach(subject => {
-        subject.open = true;
-      }),
-    );
-    await page.waitForSelector("#timeline canvas", { timeout: 10000 });
-  };
-  await unfold();
+  await unfolded(page);
   const seen = await page.evaluate(() => {
-      const { trace, lanes } = document.getElementById("timeline").view;
+      const { trace, lanes } = document.getElementById("timeline").stage;
 
       return {
         lanes: lanes.present.map(({ key }) => key),
@@ -423,68 +515,105 @@ async function layersOf(page, { files, steps }) {
       same("allocated", of(rank, 0, "memory", "malloc").filter(({ bytes }) => bytes === 2 ** 20).length, steps),
     );
   }
-  wrong.push(...(await chooseLanes(page, unfold)));
+  wrong.push(await drawnLanes(page), ...(await chooseLanes(page)));
   return wrong.filter(Boolean).join("; ");
 }
 
-async function chooseLanes(page, unfold) {
-  const canvas = page.locator("#timeline canvas"),
-    height = () => canvas.evaluate(element => element.clientHeight),
-    settled = () => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))),
-    wrong = [],
-    all = await height();
-  const place = await page.evaluate(() => {
-    /* the longest call of outer() of rank 0 */
-    const { view } = document.getElementById("timeline"),
-      at = view.lanes.rows[0].lanes.find(({ lane }) => lane.key === "functions"),
-      own = view.trace.all[0].lanes.get(1),
-      first = own.depths.indexOf(0);
+/* Each span, call and sample is drawn, in the row of its thread: samples outside of calls in slices of their
+ * function. */
+function drawnLanes(page) {
+  return page.evaluate(async () => {
+    const { trace, source } = document.getElementById("timeline").stage,
+      wrong = [];
 
-    return { x: view.x((own.begin[first] + own.end[first]) / 2), y: at.top + at.tall / 4 };
+    for (const [number, row] of trace.all.entries()) {
+      const { slices } = await source.slices(number, 0, trace.end + 1, 0),
+        counts = key => slices.filter(({ lane }) => lane === key).length;
+
+      for (const { key, layer } of LANES)
+        if (key !== "samples") {
+          const all = layer === undefined ? row.count : row.lanes.has(layer) ? row.lanes.get(layer).count : 0;
+
+          if (counts(key) !== all) wrong.push(`${key} of row ${number}: ${counts(key)} of ${all}`);
+        }
+      for (const { begin, ns, depth, outer } of slices)
+        if (depth !== (outer ? outer.depth + 1 : 0) || (outer && (begin < outer.begin || ns > outer.ns + 2 * TOUCH_NS)))
+          wrong.push(`a slice of row ${number} at ${begin} is not in what is around it`);
+    }
+    return wrong.slice(0, 3).join("; ");
+  });
+}
+
+async function chooseLanes(page) {
+  const canvas = page.locator("#picture"),
+    wrong = [],
+    drawn = () =>
+      page.evaluate(() => {
+        const { slices, tiles, about } = document.getElementById("timeline").view,
+          of = about.classes.findIndex(({ name }) => name === "I/O");
+
+        return [
+          [...slices.values()].some(row => row.slices.some(({ lane }) => lane === "io")),
+          tiles.parts.subarray(of * tiles.all, (of + 1) * tiles.all).some(part => part),
+        ];
+      });
+  const place = await page.evaluate(async () => {
+    /* the longest call of outer() of rank 0 */
+    const { view, stage } = document.getElementById("timeline"),
+      { slices } = await stage.source.slices(0, 0, stage.trace.end, 0),
+      [longest] = slices
+        .filter(({ region, lane }) => lane === "functions" && view.about.regions[region].name === "outer")
+        .sort((a, b) => b.ns - a.ns),
+      deep = Math.max(...view.slices.get(0).slices.map(({ depth }) => depth + 1));
+
+    return {
+      x: NAMES_WIDE + view.x(longest.begin) + 1.5 /* before inner() begins */,
+      y: view.y(view.rows.lineOf[0]) + ((longest.depth + 0.5) / deep) * (view.rowTall - 2),
+    };
   });
 
+  wrong.push(same("I/O", await drawn(), [true, true]));
   await canvas.click({ position: place });
-  const told = await page.locator("#timeline .note[role=status]").innerText();
-  wrong.push(same("told: " + told, /outer on rank 0: at /.test(told), true));
+  await page.waitForSelector("#details h2", { timeout: 10000 });
+  const told = await page.locator("#details").innerText();
+  wrong.push(same("told: " + told, /^outer\s+rank 0 .*on /.test(told), true));
   wrong.push(same("function", await page.evaluate(() => selection.get("function")), "outer"));
   await page.evaluate(() => selection.clear());
   await page.screenshot({ path: path.join(folder, "lanes.png") });
   await page.getByLabel("I/O", { exact: true }).uncheck();
-  await settled();
-  const less = await height();
-  wrong.push(same("lower", less < all, true));
+  await settled(page, 300);
+  wrong.push(same("without I/O", await drawn(), [false, false]));
   await page.reload();
   await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 });
-  await unfold();
-  await settled();
-  wrong.push(same("by the address", await height(), less));
+  await unfolded(page);
+  wrong.push(same("by the address", await drawn(), [false, false]));
   await page.getByLabel("I/O", { exact: true }).check();
-  await page.evaluate(() => selection.toggle("rank", 1));
-  await page.getByLabel("the selected rank alone").check();
-  await settled();
+  await settled(page, 300);
+  wrong.push(same("with I/O again", await drawn(), [true, true]));
+  await page.getByLabel("ranks that are shown").fill("1");
+  await page.keyboard.press("Enter");
+  await settled(page, 300);
   wrong.push(
     same(
       "alone",
-      await page.evaluate(() => [
-        ...new Set(document.getElementById("timeline").view.lanes.rows.map(({ row }) => row.rank)),
-      ]),
+      await page.evaluate(() => {
+        const { rows, about } = document.getElementById("timeline").view;
+
+        return [...new Set(rows.lines.flatMap(line => line.rows.map(row => about.rows[row].rank)))];
+      }),
       [1],
     ),
   );
-  await page.evaluate(() => selection.clear());
+  await page.getByLabel("ranks that are shown").fill("");
+  await page.keyboard.press("Enter");
   return wrong;
 }
 
 /* As many samples wait for threads in the timeline as in the report. */
 async function waitsForThreads(page, report) {
-  await page.evaluate(() =>
-    document.querySelectorAll("details.subject").forEach(subject => {
-      subject.open = true;
-    }),
-  );
-  await page.waitForSelector("#timeline canvas", { timeout: 10000 });
+  await unfolded(page);
   const found = await page.evaluate(() => {
-    const { trace } = document.getElementById("timeline").view;
+    const { trace } = document.getElementById("timeline").stage;
 
     return trace.all.reduce(
       (sum, { samples }) =>
@@ -501,37 +630,38 @@ async function waitsForThreads(page, report) {
 async function overSamples(page, report, { own, through, wait_s }) {
   const ticks = (name, of) => report.costs.procedures.find(procedure => procedure.procedure === name)[of].ticks,
     wrong = [],
-    text = place => page.locator("#timeline " + place).innerText();
+    text = place => page.locator("#timeline " + place).innerText(),
+    click = async position => {
+      await settled(page, 300);
+      await page.locator("#picture").click({ position });
+      await page.waitForSelector("#details h2", { timeout: 10000 });
+      await settled(page, 300);
+    };
 
-  await page.evaluate(() =>
-    document.querySelectorAll("details.subject").forEach(subject => {
-      subject.open = true;
-    }),
-  );
-  await page.waitForSelector("#timeline canvas", { timeout: 10000 });
+  await unfolded(page);
   const seen = await page.evaluate(
     ([own, through]) => {
-      const view = document.getElementById("timeline").view,
-        [inner, outer] = [own, through].map(name => view.trace.frames.indexOf(name)),
-        { all: rows, paths } = view.trace,
+      const { view, stage } = document.getElementById("timeline"),
+        [inner, outer] = [own, through].map(name => stage.trace.frames.indexOf(name)),
+        { all: rows, paths } = stage.trace,
         found = rows.flatMap(row => row.samples.paths.map(path => paths[path]));
-      const { samples } = rows.find(row => row.rank === 1),
-        widest = [...samples.begin.keys()]
-          .filter(i => paths[samples.paths[i]].frames.includes(outer))
-          .sort((a, b) => samples.end[b] - samples.begin[b] - samples.end[a] + samples.begin[a])[0];
-      const strip = view.lanes.rows.find(({ row }) => row.rank === 1).lanes.find(({ lane }) => lane.key === "samples");
+      const number = rows.findIndex(row => row.rank === 1),
+        [widest] = stage.source
+          .stack(number)
+          .slices.filter(({ lane, path }) => lane === "samples" && paths[path].frames.includes(outer))
+          .sort((a, b) => b.ns - a.ns);
 
       return {
         own: found.filter(path => path.own === inner).length,
         through: found.filter(path => path.frames.includes(outer)).length,
         samples: found.length,
-        x: view.x((samples.begin[widest] + samples.end[widest]) / 2),
-        y: strip.top + strip.tall / 2,
+        x: NAMES_WIDE + view.x(widest.begin + widest.ns / 2),
+        y: view.yOf(number),
         ordered: rows.every(row =>
           row.samples.begin.every((at, i) => row.samples.end[i] >= at && (!i || at >= row.samples.end[i - 1])),
         ),
-        from: view.x(0),
-        to: view.x(view.end),
+        from: NAMES_WIDE + view.x(0),
+        to: NAMES_WIDE + view.x(stage.trace.end),
       };
     },
     [own, through],
@@ -541,10 +671,10 @@ async function overSamples(page, report, { own, through, wait_s }) {
     same("of the function", [seen.own, seen.through], [ticks(own, "own"), ticks(through, "inclusive")]),
     same("in order", seen.ordered, true),
   );
-  const canvas = page.locator("#timeline canvas");
+  const canvas = page.locator("#picture");
   const waits = await page.evaluate(own => {
-    const view = document.getElementById("timeline").view,
-      { all: rows, paths, frames } = view.trace,
+    const { view, stage } = document.getElementById("timeline"),
+      { all: rows, paths, frames } = stage.trace,
       { samples } = rows.find(row => row.rank === 1),
       inner = frames.indexOf(own),
       row = rows.find(row => row.rank === 0),
@@ -563,8 +693,8 @@ async function overSamples(page, report, { own, through, wait_s }) {
       waited,
       others,
       found: longest !== undefined /* not of a rank that was preempted in all of them */,
-      x: view.x((row.begin[longest] + row.end[longest]) / 2),
-      y: view.lanes.rows.find(of => of.row === row).top + 3,
+      x: NAMES_WIDE + view.x((row.begin[longest] + row.end[longest]) / 2),
+      y: view.yOf(rows.indexOf(row)),
     };
   }, own);
   wrong.push(
@@ -573,21 +703,28 @@ async function overSamples(page, report, { own, through, wait_s }) {
       : null,
   );
   if (waits.found) {
-    await canvas.click({ position: { x: waits.x, y: waits.y } });
+    await click({ x: waits.x, y: waits.y });
+    const why = await text("#details");
+
     wrong.push(
+      same("whom it waited for: " + why, /waited for .*\s+for rank 1\n/.test(why), true),
+      same("why", new RegExp("time rank 1 was in (MPI_Sendrecv [^,]*, )?" + own).test(why), true),
       same(
-        "why it waited",
-        new RegExp("for rank 1, which in that time was in (MPI_Sendrecv [^,]*, )?" + own).test(
-          await text("p[role=status]"),
-        ),
-        true,
+        "the arrow",
+        await page.evaluate(() => {
+          const { overlays, about } = document.getElementById("timeline").view;
+
+          return overlays.chain.slice(0, 1).map(({ cause }) => about.rows[cause].rank);
+        }),
+        [1],
       ),
     );
     await page.keyboard.press("Escape");
   }
-  await canvas.click({ position: { x: seen.x, y: seen.y } });
+  await click({ x: seen.x, y: seen.y });
+  const path_ = await text("#details");
   wrong.push(
-    same("call path", new RegExp("on rank 1 at .*: .*" + through + ".* <- .*main").test(await text("#stack")), true),
+    same("call path: " + path_, new RegExp("rank 1 on .*" + through + ".*main", "s").test(path_), true),
     same("selected", await page.evaluate(() => selection.get("function")), own),
   );
   await page.screenshot({ path: path.join(folder, "samples.png") });
@@ -606,15 +743,15 @@ async function overSamples(page, report, { own, through, wait_s }) {
     same("function of all", (await text("#stretch-code")).includes(own), true),
     same("stretch", /selected: from 0 s to /.test(await page.locator("#selection").innerText()), true),
   );
-  const end = await page.evaluate(() => document.getElementById("timeline").view.end),
+  const end = await page.evaluate(() => document.getElementById("timeline").stage.trace.end),
     heat = page.locator("figure", { hasText: "drag to select a stretch of time" }).locator("canvas");
   const half = async (what, place, from, to) => {
     await page.evaluate(() => selection.clear());
     await place.scrollIntoViewIfNeeded();
     const box = await place.boundingBox();
-    await page.mouse.move(box.x + (from + to) / 2, box.y + 5);
+    await page.mouse.move(box.x + (from + to) / 2, box.y + 30);
     await page.mouse.down();
-    await page.mouse.move(box.x + to - 2, box.y + 5, { steps: 4 });
+    await page.mouse.move(box.x + to - 2, box.y + 30, { steps: 4 });
     await page.mouse.up();
     const span = await page.evaluate(() => selection.stretch());
     wrong.push(
@@ -1327,6 +1464,7 @@ for (const {
   sensors,
   iterations,
   where,
+  many,
   function: one,
 } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
@@ -1340,6 +1478,13 @@ for (const {
   if (layers) await look("lanes", layersOf(page, layers));
   if (layers) await look("lanes accessible", accessible(page));
   if (trace) await look("over time", overTime(page, report, trace));
+  if (trace || layers || samples)
+    await look(
+      "tiles",
+      unfolded(page).then(() => tilesOf(page)),
+    );
+  if (trace || samples) await look("timeline accessible", accessible(page));
+  if (many) await look("what is left out", leftOutOf(page));
   if (trace) await look("matrix of messages", matrix(page, report));
   if (trace) await look("sizes of call sites", sizesOfSites(page, report));
   if (threads) await look("waiting for threads", waitsForThreads(page, report));

@@ -150,6 +150,13 @@ def traced(folder, mpi):
     return write(folder, ['report', run.directory], page_of('traced', trace={'calls': 58, 'messages': 20}))
 
 
+def many(folder, mpi):
+    """Calls that the page has no room for."""
+    source = os.path.join(HERE, 'many.c')
+    run = mpi.profile(mpi.build(source, output='many'), 2, [], ['--trace']).ended(0)
+    return write(folder, ['report', run.directory, '--html-max', '1M'], page_of('many', many=True))
+
+
 def layered(folder, mpi):
     """Of each rank all that layers.c does stands in a lane of its own."""
     source, files = os.path.join(HERE, 'layers.c'), harness.scratch('files')
@@ -327,6 +334,7 @@ def main():
     pages += more + [
         *threaded(folder),
         traced(folder, mpi),
+        many(folder, mpi),
         *sampled(folder, mpi),
         instrumented(folder),
         repeated(folder, mpi),

@@ -338,6 +338,14 @@ static int64_t message_to(const void *message)
 
     return (int64_t)m->to;
 }
+static int64_t message_from_thread(const void *message)
+{
+    return ((const struct fv_trace_message *)message)->from_thread;
+}
+static int64_t message_to_thread(const void *message)
+{
+    return ((const struct fv_trace_message *)message)->to_thread;
+}
 static int64_t message_sent(const void *message)
 {
     const struct fv_trace_message *m = message;
@@ -362,10 +370,8 @@ static void put_messages(const struct fv_trace_excerpt *t, struct fv_json *out)
     static const struct {
         const char *key;
         int64_t (*value)(const void *message);
-    } keys[] = { { "from", message_from },
-                 { "to", message_to },
-                 { "sent", message_sent },
-                 { "flight", message_flight },
+    } keys[] = { { "from", message_from },           { "to", message_to },     { "from_thread", message_from_thread },
+                 { "to_thread", message_to_thread }, { "sent", message_sent }, { "flight", message_flight },
                  { "bytes", message_bytes } };
 
     fv_json_object(out, "messages");

@@ -25,8 +25,8 @@
  *       "frames": [ names ], "paths": [ { "own": index in frames of the innermost function of the program, "frames": [
  *       indices, innermost first ], "more": that are
  *                   left out, "sync": it waits for threads } ],
- *       "messages": { "from": [...], "to": [...], "sent": [...], "flight": [ from then to the end of the call that
- *       received ], "bytes": [...] } }
+ *       "messages": { "from": [...], "to": [...], "from_thread": [ ids ], "to_thread": [...], "sent": [...],
+ *                     "flight": [ from then to the end of the call that received ], "bytes": [...] } }
  *
  * False: it could not be written. */
 bool fv_page_timeline_put(const struct fv_profile *profile, FILE *out);
