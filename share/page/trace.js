@@ -56,6 +56,7 @@ function decodeRow(row) {
   return {
     rank: row.rank,
     thread: row.thread,
+    meetings: decodeMeetings(row.meetings),
     count,
     begin,
     end,
@@ -66,6 +67,20 @@ function decodeRow(row) {
     samples: decodeSamples(row.samples, { count, begin, end }),
     lanes: new Map(row.lanes.map(lane => [lane.layer, decodeLane(lane)])),
   };
+}
+
+/* By call: { comm, sequence } of its collective operation. */
+function decodeMeetings(numbers) {
+  const found = new Map();
+  let call = 0,
+    sequence = 0;
+
+  for (let i = 0; i < numbers.length; i += 3) {
+    call += numbers[i];
+    sequence += numbers[i + 2];
+    found.set(call, { comm: numbers[i + 1], sequence });
+  }
+  return found;
 }
 
 /* Spans that may be in each other, by their begins; until: the latest end so far. */
@@ -126,6 +141,7 @@ class Trace {
       of: data.messages,
       paths: data.paths,
       frames: data.frames,
+      comms: data.comms,
       leftOut: {
         calls: data.left_out,
         messages: data.messages_left_out,

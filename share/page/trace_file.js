@@ -39,7 +39,7 @@ const FILE_CHAIN = 32 /* waits */,
 
 class FileTrace {
   constructor(trace, tables) {
-    Object.assign(this, { trace, tables, regions: null, hidden: new Set(), stacks: [] });
+    Object.assign(this, { trace, tables, regions: null, hidden: new Set(), stacks: [], byMeeting: new Map() });
     this.rowNumbers = new Map(trace.all.map(({ rank, thread }, i) => [rank + ":" + thread, i]));
     this.mainRows = new Map([...trace.all.entries()].reverse().map(([i, { rank }]) => [rank, i]));
     this.makeRegions();
@@ -94,7 +94,15 @@ class FileTrace {
       stacks = trace.all.map((_, row) => this.stack(row));
 
     return {
-      ...{ title: "", span_ns: trace.end, classes: FILE_CLASSES, regions: this.all, comms: [], io: 0, critical: 0 },
+      ...{
+        title: "",
+        span_ns: trace.end,
+        classes: FILE_CLASSES,
+        regions: this.all,
+        comms: trace.comms.map(([name]) => name),
+        io: 0,
+        critical: 0,
+      },
       rows: trace.all.map(({ rank, thread }, i) => ({
         ...{ rank, thread, host: hosts.get(rank) || "", name: "" },
         depth: stacks[i].slices.reduce((most, { depth }) => Math.max(most, depth + 1), 1),
@@ -110,6 +118,7 @@ class FileTrace {
   hide(lanes) {
     this.hidden = new Set(lanes);
     this.stacks = [];
+    this.byMeeting = new Map(); /* communicator:sequence -> calls, once it is asked for */
   }
   stack(number) {
     const row = this.trace.all[number];
@@ -140,7 +149,8 @@ class FileTrace {
       region: site === null ? this.regionOf("(not known)", CLASS.MPI) : this.siteRegions[site],
       cause: row.wait[i] ? this.rowAt(rank, thread) : null,
       ...{ lane: "mpi", site, waitsFor: row.waitsFor.get(i), bytes: row.bytes[i], object: null, path: null },
-      ...{ context: site === null ? null : this.trace.paths.length + site, sampled: 0, isTogether: false },
+      ...{ context: site === null ? null : this.trace.paths.length + site, sampled: 0 },
+      ...{ meeting: row.meetings.get(i) || null, isTogether: row.meetings.has(i) },
     };
   }
   spansOf(of, lane, number, order) {
@@ -374,6 +384,22 @@ class FileTrace {
     }
     return { calls };
   }
+  /* The calls of the same collective operation that the page has. */
+  together(values) {
+    const call = this.callAt(values),
+      { meeting } = call || {};
+
+    if (!meeting) return { comm: 0, members: 0, calls: [] };
+    const key = ({ comm, sequence }) => comm + ":" + sequence,
+      own = key(meeting);
+
+    if (!this.byMeeting.size)
+      for (const row of this.trace.all.keys())
+        for (const slice of this.stack(row).slices)
+          if (slice.meeting)
+            this.byMeeting.set(key(slice.meeting), [...(this.byMeeting.get(key(slice.meeting)) || []), slice]);
+    return { comm: meeting.comm, members: this.trace.comms[meeting.comm][1], calls: this.byMeeting.get(own) };
+  }
   callAt({ row, begin, depth }) {
     let found = null;
 
@@ -383,7 +409,9 @@ class FileTrace {
     return found;
   }
   async links(path, values) {
-    return { blocked: of => this.blocked(of), chain: of => this.chain(of) }[path](values);
+    return { blocked: of => this.blocked(of), chain: of => this.chain(of), together: of => this.together(of) }[path](
+      values,
+    );
   }
 
   /* ---- all else ---- */
@@ -412,6 +440,7 @@ class FileTrace {
     const answers = {
       ...{ path: of => this.path(of), labels: of => this.labels(of), traffic: of => this.traffic(of) },
       ...{ rows: of => ({ rows: this.rowTimes(of) }), sums: of => this.sums(of), shares: of => this.shares(of) },
+      together: of => this.together(of),
       critical: () => ({ stretches: [], left_out: 0 }),
       call: of => {
         const call = this.callAt(of);

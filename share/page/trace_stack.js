@@ -92,6 +92,7 @@ class Tiling {
     [this.waiting, this.computing] = this.sums.slice(classes);
     this.byRegion = new Float64Array(count * regions);
     this.touched = [];
+    this.classes = new Set(); /* that the line has */
     this.found = {
       regions: new Uint32Array(all).fill(NO_REGION),
       regionParts: new Uint8Array(all),
@@ -118,26 +119,30 @@ class Tiling {
     const to = this.from + this.step * this.count;
 
     stack.eachPiece(this.from, to, (slice, begin, end) => {
-      if (slice) this.addRegion(slice.region, this.sums[classOf(slice.region)], begin, end);
+      if (slice) this.addRegion(slice.region, classOf(slice.region), begin, end);
       else if (isMain && end > stack.begin && begin < stack.end)
         this.spread(Math.max(begin, stack.begin), Math.min(end, stack.end), (i, ns) => (this.computing[i] += ns));
     });
     stack.eachWait(this.from, to, (slice, begin, end) => this.spread(begin, end, (i, ns) => (this.waiting[i] += ns)));
   }
-  addRegion(region, sums, begin, end) {
-    this.spread(begin, end, (i, ns) => {
-      const at = i * this.regions + region;
+  addRegion(region, of, begin, end) {
+    const i = Math.floor((begin - this.from) / this.step);
 
-      sums[i] += ns;
-      if (!this.byRegion[at]) this.touched.push(at);
-      this.byRegion[at] += ns;
-    });
+    this.classes.add(of);
+    if (end <= this.from + (i + 1) * this.step) this.addPart(region, of, i, end - begin);
+    else this.spread(begin, end, (tile, ns) => this.addPart(region, of, tile, ns));
+  }
+  addPart(region, of, tile, ns) {
+    const at = tile * this.regions + region;
+
+    this.sums[of][tile] += ns;
+    if (!this.byRegion[at]) this.touched.push(at);
+    this.byRegion[at] += ns;
   }
   /* A line has all of its rows; they are as many. */
   endLine(line, rows) {
     const { count, sums, found, byRegion, all } = this,
       scale = 255 / (this.step * Math.max(rows, 1)),
-      classes = sums.length - 2,
       most = new Float64Array(count);
 
     for (const at of this.touched) {
@@ -154,12 +159,13 @@ class Tiling {
       const at = line * count + i;
       let left = 255;
 
-      for (let k = 0; k < classes; k++) left -= found.parts[k * all + at] = partOf(sums[k][i], scale);
+      for (const k of this.classes) left -= found.parts[k * all + at] = partOf(sums[k][i], scale);
       found.waits[at] = partOf(this.waiting[i], scale);
       found.computing[at] = Math.min(Math.round(this.computing[i] * scale), Math.max(left, 0));
     }
     sums.forEach(of => of.fill(0));
     this.touched = [];
+    this.classes.clear();
   }
 }
 

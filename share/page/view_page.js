@@ -130,7 +130,7 @@ async function showView() {
     );
   view.bench = new Bench(document.getElementById("view"), stage, panels);
   view.canvas.view = view;
-  view.all.forEach(takeMouse);
+  view.all.forEach(of => takeMouse(of));
   takeMap(view);
   takeKeys(view);
   await startView(view);

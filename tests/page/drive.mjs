@@ -421,6 +421,45 @@ function tilesOf(page) {
   });
 }
 
+/* Of each call of a collective operation the calls of all ranks are known, which are together in it; one that is chosen
+ * says so. */
+async function together(page, ranks) {
+  await unfolded(page);
+  const seen = await page.evaluate(async () => {
+    const { view, stage } = document.getElementById("timeline"),
+      { slices } = await stage.source.slices(0, 0, stage.trace.end + 1, 0),
+      wrong = [];
+    let n = 0;
+
+    for (const { row, begin, depth } of slices.filter(of => of.isTogether)) {
+      const { calls, members } = await stage.source.links("together", { row, begin, depth }),
+        rows = calls.map(of => of.row).sort();
+
+      n++;
+      if (members !== view.about.rows.length || rows.join() !== [...view.about.rows.keys()].join())
+        wrong.push(`at ${begin}: ${members} members, calls of rows ${rows}`);
+      /* none ends before all have begun: clocks are the same */
+      if (Math.max(...calls.map(of => of.begin)) > Math.min(...calls.map(of => of.begin + of.ns)))
+        wrong.push(`at ${begin}: they are not in it together`);
+    }
+    view.goToCall(slices.filter(of => of.isTogether).pop());
+    return { n, wrong: wrong.slice(0, 3) };
+  });
+  await settled(page, 300);
+  const words = await page.locator("#details").innerText();
+
+  await page.evaluate(() => {
+    document.getElementById("timeline").view.select(null);
+    document.getElementById("timeline").view.goToAll();
+  });
+  return [
+    same("collective operations", [seen.n >= 12, seen.wrong], [true, []]),
+    same(words, new RegExp(`collective on .*, ${ranks} members`).test(words), true),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
 /* Of a run with more calls than the page takes: so many are left out, and it is said what shows them. */
 async function leftOutOf(page) {
   await unfolded(page);
@@ -1483,6 +1522,7 @@ for (const {
       "tiles",
       unfolded(page).then(() => tilesOf(page)),
     );
+  if (trace) await look("collective operations", together(page, report.ranks.length));
   if (trace || samples) await look("timeline accessible", accessible(page));
   if (many) await look("what is left out", leftOutOf(page));
   if (trace) await look("matrix of messages", matrix(page, report));

@@ -177,6 +177,25 @@ static int64_t call_bytes(const void *call)
     return (int64_t)((const struct fv_trace_call *)call)->bytes;
 }
 
+/* Which calls of collective operations are of the same one. */
+static void put_meetings(const struct row *row, struct fv_json *out)
+{
+    const struct fv_trace_call *of = row->calls;
+    size_t last = 0;
+    uint64_t sequence = 0;
+
+    fv_json_array(out, "meetings");
+    for (size_t i = 0; i < row->call_count; i++)
+        if (of[i].comm != FV_NONE) {
+            fv_json_unsigned(out, NULL, i - last);
+            fv_json_unsigned(out, NULL, of[i].comm);
+            fv_json_signed(out, NULL, (int64_t)(of[i].sequence - sequence));
+            last = i;
+            sequence = of[i].sequence;
+        }
+    fv_json_end(out);
+}
+
 static void put_calls(const struct row *row, struct fv_json *out)
 {
     const struct fv_trace_call *of = row->calls;
@@ -206,6 +225,7 @@ static void put_calls(const struct row *row, struct fv_json *out)
             fv_json_unsigned(out, NULL, of[i].waits_for_thread);
         }
     fv_json_end(out);
+    put_meetings(row, out);
 }
 
 static int64_t sample_ticks(const void *sample)
@@ -326,6 +346,18 @@ static void put_rows(const struct fv_model *m, struct paths *paths, struct fv_js
     fv_json_end(out);
 }
 
+static void put_comms(const struct fv_model *m, struct fv_json *out)
+{
+    fv_json_array(out, "comms");
+    for (size_t i = 0; i < m->comm_count; i++) {
+        fv_json_array(out, NULL);
+        fv_json_string(out, NULL, m->comms[i].def.name);
+        fv_json_unsigned(out, NULL, m->comms[i].def.size);
+        fv_json_end(out);
+    }
+    fv_json_end(out);
+}
+
 static int64_t message_from(const void *message)
 {
     const struct fv_trace_message *m = message;
@@ -401,6 +433,7 @@ bool fv_page_timeline_put(const struct fv_profile *profile, FILE *stream)
     fv_json_bool(out, "waits_cut", t->waits_cut);
     put_rows(profile->model, &paths, out);
     put_messages(t, out);
+    put_comms(profile->model, out);
     put_paths(&paths, out);
     fv_json_end(out);
     release_paths(&paths);

@@ -16,15 +16,18 @@
  *       messages is not known, "rows": [ { "rank", "thread": its id, "sites": [ of each call: id of callsites, or null
  *       ], "gaps": [ from the end of the call before ],
  *                   "durations": [...], "bytes": [...], "waits": [ of calls that waited: index, how long, for which
- *                   rank, for which of its threads, ... ], "samples": { "tick": CPU time that a tick stands for,
- *                   "gaps": [ from the one before ], "ticks": [ that it stands for ], "paths": [ index of paths ] },
- *                   "lanes": [ { "layer": enum fv_trace_layer, "steps": [ from the begin of the span before ],
- *                   "durations": [...], "depths": [ how many it is in ], "bytes": [...], "names": [ index in frames,
- *                   -1: the first frame of its path ], "objects": [ file, or thread that was waited for: index in
- *                   frames, -1: none ], "paths": [ index of paths, -1: not known ] } ] } ],
+ *                   rank, for which of its threads, ... ], "meetings": [ of calls of collective operations: index,
+ *                   since the one before; communicator; sequence there, since the one before, ... ], "samples": {
+ *                   "tick": CPU time that a tick stands for, "gaps": [ from the one before ], "ticks": [ that it stands
+ *                   for ], "paths": [ index of paths ] }, "lanes": [ { "layer": enum fv_trace_layer, "steps": [ from
+ *                   the begin of the span before ], "durations": [...], "depths": [ how many it is in ], "bytes":
+ *                   [...], "names": [ index in frames, -1: the first frame of its path ], "objects": [ file, or thread
+ *                   that was waited for: index in frames, -1: none ], "paths": [ index of paths, -1: not known ] } ] }
+ *                   ],
  *       "frames": [ names ], "paths": [ { "own": index in frames of the innermost function of the program, "frames": [
  *       indices, innermost first ], "more": that are
  *                   left out, "sync": it waits for threads } ],
+ *       "comms": [ [ name, how many ranks ] ],
  *       "messages": { "from": [...], "to": [...], "from_thread": [ ids ], "to_thread": [...], "sent": [...],
  *                     "flight": [ from then to the end of the call that received ], "bytes": [...] } }
  *
