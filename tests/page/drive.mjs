@@ -617,6 +617,11 @@ async function chooseLanes(page) {
   const told = await page.locator("#details").innerText();
   wrong.push(same("told: " + told, /^outer\s+rank 0 .*on /.test(told), true));
   wrong.push(same("function", await page.evaluate(() => selection.get("function")), "outer"));
+  const legend = await page.locator("#timeline .legend").first().locator("span").allInnerTexts();
+  wrong.push(
+    same("it stands out: " + legend, [legend[0], legend.includes("all else")], ["outer", true]),
+    same("its region", await page.evaluate(() => selection.about.regions[selection.region].name), "outer"),
+  );
   await page.evaluate(() => selection.clear());
   await page.screenshot({ path: path.join(folder, "lanes.png") });
   await page.getByLabel("I/O", { exact: true }).uncheck();
