@@ -31,6 +31,7 @@ class Bench {
     this.dock.onDidLayoutChange(() => (this.changed(), this.refresh()));
     this.dock.onDidActivePanelChange(() => this.refresh());
     element.addEventListener("keydown", event => this.key(event));
+    element.addEventListener("click", event => this.click(event)); /* at once, not with the next frame */
     new ResizeObserver(() => this.fit()).observe(element);
   }
 
@@ -55,6 +56,14 @@ class Bench {
     return { element, init() {}, dispose() {} };
   }
 
+  panelOfTab(tab) {
+    return this.dock.getPanel(tab.querySelector(".tab").dataset.panel);
+  }
+  click(event) {
+    const tab = event.target.closest("[role=tab]");
+
+    if (tab) this.panelOfTab(tab).api.setActive();
+  }
   /* Arrows, Enter and Delete are the library's; Shift with an arrow changes the size. */
   key(event) {
     const tab = event.target.closest("[role=tab]"),
@@ -68,7 +77,7 @@ class Bench {
 
     if (!tab || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.shiftKey && side) {
-      const { api } = this.dock.getPanel(tab.querySelector(".tab").dataset.panel).group;
+      const { api } = this.panelOfTab(tab).group;
 
       api.setSize({ [side]: Math.max(api[side] + by, LEAST[side]) });
       event.preventDefault();
@@ -127,7 +136,7 @@ class Bench {
   isSeen(name) {
     const panel = this.dock.getPanel(name);
 
-    return Boolean(panel) && panel.api.isVisible;
+    return Boolean(panel) && panel.group.activePanel === panel;
   }
   /* Opens it where it is, or where it belongs. */
   show(name, focus = false) {
