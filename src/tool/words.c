@@ -259,6 +259,14 @@ char *fv_words_mean(double mean, char out[FV_WORD])
     return out;
 }
 
+char *fv_words_times(double factor, int digits, char out[FV_WORD])
+{
+    snprintf(out, FV_WORD, "%.*g", digits, factor);
+    if (strchr(out, 'e') && factor >= 1)
+        fv_words_count(fv_words_whole(strtod(out, NULL)), out);
+    return out;
+}
+
 uint64_t fv_words_whole(double value)
 {
     return value < 0x1p64 ? (uint64_t)(value + 0.5) : UINT64_MAX;

@@ -41,6 +41,8 @@ char *fv_words_bytes(uint64_t bytes, char out[FV_WORD]);
 char *fv_words_count(uint64_t count, char out[FV_WORD]);
 /* A mean of counts, which need not be whole: "2.50", "1,234". */
 char *fv_words_mean(double mean, char out[FV_WORD]);
+/* How many times as much, with so many digits, and never as a power: "2.5", "16,000". */
+char *fv_words_times(double factor, int digits, char out[FV_WORD]);
 /* Of damaged files sums may be beyond any count. */
 uint64_t fv_words_whole(double value);
 char *fv_words_percent(double part, double whole, char out[FV_WORD]);

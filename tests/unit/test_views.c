@@ -248,6 +248,9 @@ static void words(void **state)
     assert_string_equal(fv_words_bytes(1536, out), "1.50 KiB");
     assert_string_equal(fv_words_bytes(UINT64_MAX, out), "16 EiB");
     assert_string_equal(fv_words_count(1234567, out), "1,234,567");
+    assert_string_equal(fv_words_times(15873, 2, out), "16,000");
+    assert_string_equal(fv_words_times(2.46, 2, out), "2.5");
+    assert_string_equal(fv_words_times(1e300, 2, out), "18,446,744,073,709,551,615");
     assert_string_equal(fv_words_percent(1, 3, out), "33.3 %");
     assert_string_equal(fv_words_clean("a\tb\xc3\xa9\xff\xed\xa0\x80", clean, sizeof(clean)),
                         "a\\x09b\xc3\xa9\\xff\\xed\\xa0\\x80");

@@ -134,7 +134,7 @@ static void say_times(const struct fv_model *m, const struct longest *l, const c
              m->rank_count > 2 ? "the others" : "the other", fv_words_seconds(l->others_s, others),
              m->rank_count > 2 ? " on average" : "");
     if (l->is_cpu && l->others_s > 0)
-        fv_words_add(out, 200, ": %.3g times as much", l->rank_s / l->others_s);
+        fv_words_add(out, 200, ": %s times as much", fv_words_times(l->rank_s / l->others_s, 3, mine));
 }
 
 /* Between which calls most of that is; NULL: between no two. */

@@ -194,7 +194,7 @@ static double longer_s(const struct fv_findings *f, const struct fv_iteration_un
 
 FV_FINDING(slow_iterations)
 {
-    char cause[WORDS], count[300], some[FV_WORD], noise[160];
+    char cause[WORDS], count[300], some[FV_WORD], times[FV_WORD], noise[160];
     bool found = false;
     struct looked of;
 
@@ -212,11 +212,11 @@ FV_FINDING(slow_iterations)
         say_count(&of, u->count, count, sizeof(count));
         say_noise(f, lost_s, noise, sizeof(noise));
         if (t->period)
-            fv_finding_say(f, finding, "every %u%s of %s takes %.2g times as long%s%s", t->period, ordinal(t->period),
-                           count, t->factor, cause, noise);
+            fv_finding_say(f, finding, "every %u%s of %s takes %s times as long%s%s", t->period, ordinal(t->period),
+                           count, fv_words_times(t->factor, 2, times), cause, noise);
         else
-            fv_finding_say(f, finding, "%s of %s take %.2g times as long%s%s", fv_words_count(u->cause_in, some), count,
-                           u->cause_in_s / t->p50_s, cause, noise);
+            fv_finding_say(f, finding, "%s of %s take %s times as long%s%s", fv_words_count(u->cause_in, some), count,
+                           fv_words_times(u->cause_in_s / t->p50_s, 2, times), cause, noise);
         say_next(v, f, finding, &of);
     }
 }
@@ -237,9 +237,10 @@ FV_FINDING(growing_iterations)
         found |= !of.section;
         say_cause(v, finding, u, cause, sizeof(cause));
         if (u->times.step)
-            fv_finding_say(f, finding, "from number %s on, %s take %.2g times as long%s",
+            fv_finding_say(f, finding, "from number %s on, %s take %s times as long%s",
                            fv_words_count(u->times.step, first),
-                           say_count(&of, u->count - u->times.step, count, sizeof(count)), u->times.factor, cause);
+                           say_count(&of, u->count - u->times.step, count, sizeof(count)),
+                           fv_words_times(u->times.factor, 2, last), cause);
         else
             fv_finding_say(f, finding, "%s grow from %s to %s (medians of the first and the last tenth)%s",
                            say_count(&of, u->count, count, sizeof(count)), fv_words_seconds(u->times.first_s, first),
@@ -265,7 +266,7 @@ static void say_loop(const struct fv_profile *v, struct fv_finding *finding, con
 FV_FINDING(moving_imbalance)
 {
     const struct fv_iterations *it = fv_model_iterations(v->model);
-    char count[300], loop[700], noise[160];
+    char count[300], every[FV_WORD], loop[700], noise[160];
     bool found = false;
     struct looked of;
 
@@ -280,10 +281,10 @@ FV_FINDING(moving_imbalance)
         found |= !of.section;
         say_loop(v, finding, &of, loop, sizeof(loop));
         fv_finding_say(f, finding,
-                       "the slowest rank changes every ~%.2g of %s, among %u ranks. Over %s they %s for about the "
+                       "the slowest rank changes every ~%s of %s, among %u ranks. Over %s they %s for about the "
                        "same time%s%s",
-                       u->load.every, say_count(&of, u->count, count, sizeof(count)), u->load.ranks,
-                       of.section || is_part ? "these" : "the run",
+                       fv_words_times(u->load.every, 2, every), say_count(&of, u->count, count, sizeof(count)),
+                       u->load.ranks, of.section || is_part ? "these" : "the run",
                        is_all ? "compute" : "are outside of collective calls", loop,
                        say_noise(f, u->load.lost_s, noise, sizeof(noise)));
         say_next(v, f, finding, &of);

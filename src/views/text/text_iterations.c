@@ -14,15 +14,15 @@ static void put_note(const struct fv_page *p, const struct fv_iteration_unit *u,
     if (units > 1)
         snprintf(of, sizeof(of), "unit %zu: ", unit);
     if (t->step)
-        fv_text_note(p, FV_PLAIN, "%sfrom number %zu on, iterations take %.2g times as long as before", of, t->step,
-                     t->factor);
+        fv_text_note(p, FV_PLAIN, "%sfrom number %zu on, iterations take %s times as long as before", of, t->step,
+                     fv_words_times(t->factor, 2, first));
     else if (t->is_trend)
         fv_text_note(p, FV_PLAIN, "%siterations %s from %s to %s (medians of the first and the last tenth)", of,
                      t->last_s > t->first_s ? "grow" : "shrink", fv_words_seconds(t->first_s, first),
                      fv_words_seconds(t->last_s, last));
     if (t->period)
-        fv_text_note(p, FV_PLAIN, "%sone in %u takes %.2g times as long, from number %u on", of, t->period, t->factor,
-                     t->phase);
+        fv_text_note(p, FV_PLAIN, "%sone in %u takes %s times as long, from number %u on", of, t->period,
+                     fv_words_times(t->factor, 2, first), t->phase);
     if (t->outliers && !t->is_trend)
         fv_text_note(p, FV_PLAIN, "%s%s iteration%s took longer than %s", of, fv_words_count(t->outliers, count),
                      fv_words_s(t->outliers), fv_words_seconds(t->limit_s, first));
