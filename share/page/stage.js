@@ -295,11 +295,13 @@ function timeline(tables) {
   if (!document.querySelector("script.timeline")) return null;
   const place = make("div");
 
-  loadTrace().then(trace => {
-    const stage = new Stage(tables, trace);
+  loadTrace()
+    .then(trace => {
+      const stage = new Stage(tables, trace);
 
-    place.append(stage.element);
-    return stage.start();
-  });
+      place.append(stage.element);
+      return stage.start();
+    })
+    .catch(error => place.append(make("p", { class: "bad" }, "The timeline could not be drawn: " + error.message)));
   return place;
 }

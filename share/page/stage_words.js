@@ -13,7 +13,7 @@ class StageWords {
   }
 
   name(site) {
-    return site === null ? "(not known)" : this.sites.get("function", site);
+    return site === null || site >= this.sites.rows ? "(not known)" : this.sites.get("function", site);
   }
   /* What a sample is of. */
   code({ sync, own }) {

@@ -146,7 +146,7 @@ class FileTrace {
 
     return {
       ...{ begin: row.begin[i], ns: row.end[i] - row.begin[i], wait: row.wait[i], order, row: number, depth: 0 },
-      region: site === null ? this.regionOf("(not known)", CLASS.MPI) : this.siteRegions[site],
+      region: this.siteRegions[site] ?? this.regionOf("(not known)", CLASS.MPI) /* of a place that the page left out */,
       cause: row.wait[i] ? this.rowAt(rank, thread) : null,
       ...{ lane: "mpi", site, waitsFor: row.waitsFor.get(i), bytes: row.bytes[i], object: null, path: null },
       ...{ context: site === null ? null : this.trace.paths.length + site, sampled: 0 },
@@ -220,7 +220,8 @@ class FileTrace {
     lines.forEach((line, i) => {
       const rows = this.numbersIn(line);
 
-      for (const row of rows) tiling.add(this.stack(row), !this.trace.all[row].thread, of => this.all[of].class);
+      for (const row of rows)
+        tiling.add(this.stack(row), !this.hidden.size && !this.trace.all[row].thread, of => this.all[of].class);
       tiling.endLine(i, rows.length);
     });
     return { from, to, count, first, merge, lines: lines.length, all: tiling.all, ...tiling.found };
@@ -268,10 +269,7 @@ class FileTrace {
     return this.trace.all[row].rank === rank;
   }
   isCallOf(regions, row, time) {
-    let found = false;
-
-    this.stack(row).each(time - TOUCH_NS, time + TOUCH_NS, slice => (found = found || regions.has(slice.region)));
-    return found;
+    return this.stack(row).hasAt(time, slice => regions.has(slice.region));
   }
   async messages(from, to, most, rows = {}) {
     const found = this.messagesIn(from, to, rows).sort((a, b) => b.bytes - a.bytes || a.sent - b.sent);
@@ -396,8 +394,10 @@ class FileTrace {
     if (!this.byMeeting.size)
       for (const row of this.trace.all.keys())
         for (const slice of this.stack(row).slices)
-          if (slice.meeting)
-            this.byMeeting.set(key(slice.meeting), [...(this.byMeeting.get(key(slice.meeting)) || []), slice]);
+          if (slice.meeting) {
+            if (!this.byMeeting.has(key(slice.meeting))) this.byMeeting.set(key(slice.meeting), []);
+            this.byMeeting.get(key(slice.meeting)).push(slice);
+          }
     return { comm: meeting.comm, members: this.trace.comms[meeting.comm][1], calls: this.byMeeting.get(own) };
   }
   callAt({ row, begin, depth }) {

@@ -68,6 +68,23 @@ class Stack {
     for (let i = firstAbove(until, from); i < slices.length && slices[i].begin < to; i++)
       if (slices[i].begin + slices[i].ns > from || slices[i].begin >= from) does(slices[i]);
   }
+  /* Is it so of a slice that touches the time? The last ones that began until then, and all that these are in. */
+  hasAt(time, isSo) {
+    const { slices } = this;
+    let low = 0,
+      high = slices.length;
+
+    while (low < high) {
+      const middle = (low + high) >> 1;
+
+      if (slices[middle].begin < time + TOUCH_NS) low = middle + 1;
+      else high = middle;
+    }
+    for (let i = low - 1; i >= Math.max(low - 3, 0); i--)
+      for (let slice = slices[i]; slice; slice = slice.outer)
+        if (slice.begin + slice.ns > time - TOUCH_NS && isSo(slice)) return true;
+    return false;
+  }
   /* does(slice or null, from, to) */
   eachPiece(from, to, does) {
     const { begin, end, of, count } = this.pieces;

@@ -3,6 +3,14 @@
 /* The page's address, which has what the page shows. */
 
 /* What the address says behind its "#": the place first, then key=value for what is not as usual. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
 const address = {
   place: "",
   parts: new Map(),
@@ -12,9 +20,7 @@ const address = {
     const [place, ...parts] = location.hash.slice(1).split("&");
 
     this.place = place;
-    this.parts = new Map(
-      parts.map(part => part.split("=")).map(([key, value]) => [key, decodeURIComponent(value || "")]),
-    );
+    this.parts = new Map(parts.map(part => part.split("=")).map(([key, value]) => [key, decoded(value || "")]));
   },
   get(key) {
     return this.parts.has(key) ? this.parts.get(key) : null;

@@ -182,7 +182,7 @@ class Chart {
 
     if (!loaded.length || !width) return;
     if (looks !== this.looks) {
-      if (this.plot) this.plot.destroy();
+      this.close();
       this.plot = new uPlot(this.options({ width, height }), null, picture);
       Object.assign(this, { looks, drawn: null });
     }
@@ -191,6 +191,11 @@ class Chart {
     this.drawn = loaded[0].window;
     this.plot.setScale("x", { min: view.from, max: view.to });
     this.point();
+  }
+  /* The library listens to the window. */
+  close() {
+    if (this.plot) this.plot.destroy();
+    this.plot = this.looks = null;
   }
   point() {
     const { pointed } = this.view.charts;

@@ -224,7 +224,8 @@ const MOUSE = [
   ["drag above", "in the picture of the whole run: move the window"],
   ["click", "details of the call there, and its call path"],
   ["click with Shift", "show or hide the call stacks of the rows there"],
-  ["drag a tab", "move its panel to the other side"],
+  ["drag a tab", "move its panel: to other tabs, or to the edge of a group"],
+  ["Delete, Shift with an arrow", "on a tab: close its panel, change the size of its group"],
 ];
 
 function helpOf() {

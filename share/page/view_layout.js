@@ -31,7 +31,10 @@ class Bench {
     this.dock.onDidLayoutChange(() => (this.changed(), this.refresh()));
     this.dock.onDidActivePanelChange(() => this.refresh());
     element.addEventListener("keydown", event => this.key(event));
-    element.addEventListener("click", event => this.click(event)); /* at once, not with the next frame */
+    /* A click opens a tab, at once. The library would when it is pressed, and scroll it away from below the pointer
+     * that begins to drag it. */
+    element.addEventListener("pointerdown", event => this.press(event), { capture: true });
+    element.addEventListener("click", event => this.click(event));
     new ResizeObserver(() => this.fit()).observe(element);
   }
 
@@ -41,9 +44,10 @@ class Bench {
     return { element: box, init() {} };
   }
   tab(name) {
-    const element = make("span", { class: "tab", id: "tab-" + name, "data-panel": name });
+    const element = make("span", { class: "tab", "data-panel": name }, this.titles.get(name));
 
-    return { element, init: () => (element.textContent = this.titles.get(name)) };
+    /* Others are in the list of tabs that have no room. */
+    return { element, init: ({ tabLocation }) => tabLocation === "header" && (element.id = "tab-" + name) };
   }
   tools(group) {
     const element = make(
@@ -58,6 +62,9 @@ class Bench {
 
   panelOfTab(tab) {
     return this.dock.getPanel(tab.querySelector(".tab").dataset.panel);
+  }
+  press(event) {
+    if (event.pointerType === "mouse" && event.target.closest("[role=tab]")) event.stopPropagation();
   }
   click(event) {
     const tab = event.target.closest("[role=tab]");
@@ -96,41 +103,50 @@ class Bench {
   text() {
     return layoutText.of(this.dock.toJSON());
   }
+  read(text) {
+    return layoutText.read(text, this.element.clientWidth, this.element.clientHeight, this.titles);
+  }
   /* Is it a layout? */
   put(text) {
-    const { clientWidth, clientHeight } = this.element,
-      layout = layoutText.read(text, clientWidth, clientHeight, this.titles);
+    const layout = this.read(text);
 
     if (layout) {
-      this.dock.layout(clientWidth, clientHeight);
+      this.dock.layout(this.element.clientWidth, this.element.clientHeight);
       this.dock.fromJSON(layout, { reuseExistingPanels: true });
+      this.wanted = text;
+      this.fitted = this.text();
       this.refresh();
     }
     return Boolean(layout);
   }
   usual() {
     this.put(this.usualText());
-    this.atFirst = this.text();
+    address.set("panels", null);
   }
   fromAddress() {
-    const wanted = address.get("panels");
+    const wanted = address.get("panels") || this.usualText();
 
-    this.usual();
-    if (wanted) this.put(wanted);
+    if (wanted !== this.wanted && !this.put(wanted)) this.put(this.usualText());
   }
-  /* Of another window: the timeline takes what is more, or less. */
+  /* To a window of another size: groups have the size that was wanted, as far as there is room, and the timeline has
+   * what is left. Nothing is made anew, so that what has the focus keeps it. */
   fit() {
-    const { clientWidth, clientHeight } = this.element,
-      isUsual = this.text() === this.atFirst;
+    const { clientWidth, clientHeight } = this.element;
 
     if (!clientWidth || (clientWidth === this.dock.width && clientHeight === this.dock.height)) return;
-    if (isUsual) this.usual();
-    else this.put(this.text());
+    this.dock.layout(clientWidth, clientHeight);
+    for (const { data, wide, tall } of leavesIn(this.read(this.wanted).grid.root))
+      if (!data.views.includes(TIMELINE))
+        this.dock.getPanel(data.views[0]).group.api.setSize({ width: wide, height: tall });
+    this.fitted = this.text();
   }
+  /* What fits is no change. */
   changed() {
     const now = this.text();
 
-    address.set("panels", now === this.atFirst ? null : now);
+    if (now === this.fitted) return;
+    this.wanted = this.fitted = now;
+    address.set("panels", now === this.usualText() ? null : now);
   }
 
   isSeen(name) {
@@ -161,7 +177,7 @@ class Bench {
 
     this.dock.addPanel({
       ...{ id: name, component: name, tabComponent: name, title: this.titles.get(name), position },
-      ...(side === "right" ? { initialWidth: RIGHT } : { initialHeight: BELOW }),
+      ...(beside ? {} : side === "right" ? { initialWidth: RIGHT } : { initialHeight: BELOW }),
     });
   }
   /* Of a panel that there is. */

@@ -1,6 +1,7 @@
 /* In view.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 const TIMELINE = "timeline" /* the panel that cannot be closed */,
+  NESTED_MOST = 12 /* groups in each other that are read */,
   LEAST = { width: 180, height: 90 }; /* of a group, pixels */
 
 /* Where panels are, as text for the address: "h(...)", children beside each other, or "v(...)", below each other;
@@ -20,11 +21,11 @@ const layoutText = {
 
   /* As the library has it; null: this is no layout. Panels that have no title here are left out. */
   read(text, wide, tall, titles) {
-    const reader = { left: text.slice(1), known: new Set(titles.keys()), groups: 0 },
+    const reader = { left: text.slice(1), known: new Set(titles.keys()), groups: 0, depth: 0 },
       root = /^[hv]\(/.test(text) ? this.readNode(reader) : null,
       isWide = text[0] === "h";
 
-    if (!root || reader.left || root.type !== "branch" || !holdsTimeline(root)) return null;
+    if (!root || reader.left || root.type !== "branch" || !isWhole(root)) return null;
     this.measure(root, isWide, isWide ? wide : tall, isWide ? tall : wide);
     const names = panelsIn(root);
     return {
@@ -45,6 +46,7 @@ const layoutText = {
   readBranch(reader) {
     const data = [];
 
+    if (++reader.depth > NESTED_MOST) return null;
     this.take(reader, /^\(/);
     do {
       const child = this.readNode(reader),
@@ -52,6 +54,7 @@ const layoutText = {
 
       if (child) data.push({ ...child, size: size === null ? 0 : Number(size.slice(1)) });
     } while (this.take(reader, /^_/));
+    reader.depth--;
     return this.take(reader, /^\)/) && data.length ? { type: "branch", data } : null;
   },
   readGroup(reader) {
@@ -80,7 +83,10 @@ const layoutText = {
 };
 
 const panelsIn = ({ type, data }) => (type === "leaf" ? data.views : data.flatMap(panelsIn)),
-  holdsTimeline = node => panelsIn(node).includes(TIMELINE);
+  leavesIn = node => (node.type === "leaf" ? [node] : node.data.flatMap(leavesIn)),
+  holdsTimeline = node => panelsIn(node).includes(TIMELINE),
+  /* The timeline has no tab: nothing may be in front of it. */
+  isWhole = root => leavesIn(root).some(({ data: { views } }) => views.length === 1 && views[0] === TIMELINE);
 
 /* As dockview-core has them. */
 const dockPanelOf = (name, title) => ({ id: name, contentComponent: name, tabComponent: name, title }),

@@ -89,6 +89,7 @@ class Charts {
 
     this.stacks.readAddress();
     if (wanted !== this.place) {
+      this.shown.forEach(chart => chart.close());
       this.shown = [];
       wanted.split("|").forEach(place => this.put(place));
     }
@@ -111,6 +112,7 @@ class Charts {
     this.changed();
   }
   remove(chart) {
+    chart.close();
     this.shown = this.shown.filter(of => of !== chart);
     this.changed();
   }

@@ -52,9 +52,10 @@ static uint64_t calls_so_far(void)
     uint64_t calls = 0;
 
     for (const struct fv_thread *t = __atomic_load_n(&fv_rt.threads, __ATOMIC_ACQUIRE); t; t = t->next_all) {
-        uint64_t all = __atomic_load_n(&t->record->calls, __ATOMIC_ACQUIRE),
-                 in_vain = __atomic_load_n(&t->asked.in_vain, __ATOMIC_RELAXED);
+        uint64_t all = __atomic_load_n(&t->asked.forgotten, __ATOMIC_ACQUIRE);
 
+        all += __atomic_load_n(&t->record->calls, __ATOMIC_ACQUIRE);
+        uint64_t in_vain = __atomic_load_n(&t->asked.in_vain, __ATOMIC_RELAXED);
         calls += all > in_vain ? all - in_vain : 0;
     }
     return calls;

@@ -39,6 +39,8 @@ static void clear_record(struct fv_thread_record *r)
 
 static void forget(struct fv_thread *t, uint64_t era)
 {
+    uint64_t calls = t->record->calls;
+
     clear_cells(&t->cells);
     fv_paths_uncount(t->paths);
     fv_regions_clear(t);
@@ -46,6 +48,8 @@ static void forget(struct fv_thread *t, uint64_t era)
     fv_bins_clear(t);
     fv_wait_log_clear(&t->log);
     clear_record(t->record);
+    /* Last: who reads both sees too few, never too many (src/monitor/hang_watch.c). */
+    __atomic_store_n(&t->asked.forgotten, t->asked.forgotten + calls, __ATOMIC_RELEASE);
     fv_layers_tell(FV_AT_FORGET, t);
     t->paused_seen = 0;
     __atomic_store_n(&t->record->era, era, __ATOMIC_RELEASE);

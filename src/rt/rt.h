@@ -66,6 +66,7 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_call_place
  * (--hang-after). The first member of struct fv_thread. */
 struct fv_asked {
     uint64_t in_vain;
+    uint64_t forgotten; /* calls that were counted before MPI_Pcontrol(2) */
 };
 /* Before the call is recorded: so others never see it counted as one that was not in vain. */
 static inline void fv_call_in_vain(const struct fv_call *call)

@@ -7,7 +7,8 @@
  *                                          where signal        the signal that fvmpi took is the program's, and one is
  *                                                              blocked
  *                                          where asks          rank 0 asks for messages that nobody sends
- *                                          where answers       each rank asks until the other's message has come, for 4 s
+ *                                          where answers       it asks until a message has come, again and again for 5 s
+ *                                          where warms         what was recorded is forgotten (MPI_Pcontrol), then 5 s
  *                                          where healthy       none hangs: rank 0 waits for rank 1 in each iteration
  *
  * all: rank 2 reads from a FIFO that nobody writes to, 3 loops, 4 has two threads that wait for each other's mutex, 5
@@ -224,20 +225,36 @@ static void ask(void)
     }
 }
 
-/* Only what comes is progress. */
+#define ROUNDS 20
+
+/* Only what comes is progress: nothing else is called. */
 static void answer(void)
 {
-    int in, flag;
-    MPI_Request request;
+    int in[ROUNDS], flag;
+    MPI_Request requests[ROUNDS], sent[ROUNDS];
 
-    for (double end = MPI_Wtime() + 4; MPI_Wtime() < end;) {
-        usleep(200000);
-        MPI_Irecv(&in, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &request);
-        MPI_Send(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
-        for (flag = 0; !flag;)
-            MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Irecv(&in[i], 1, MPI_INT, rank, i, MPI_COMM_WORLD, &requests[i]);
+        MPI_Isend(&rank, 1, MPI_INT, rank, i, MPI_COMM_WORLD, &sent[i]);
     }
-    MPI_Abort(MPI_COMM_WORLD, 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        usleep(250000);
+        for (flag = 0; !flag;)
+            MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE);
+    }
+    MPI_Waitall(ROUNDS, sent, MPI_STATUSES_IGNORE);
+}
+
+/* Calls that are forgotten were progress; those behind are, too. */
+static void warm_up(void)
+{
+    for (int i = 0; i < 2000; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Pcontrol(2);
+    for (int i = 0; i < ROUNDS; i++) {
+        usleep(250000);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
 }
 
 int main(int argc, char **argv)
@@ -258,6 +275,8 @@ int main(int argc, char **argv)
         norm();
     else if (!strcmp(argv[1], "answers"))
         answer();
+    else if (!strcmp(argv[1], "warms"))
+        warm_up();
     else if (!strcmp(argv[1], "stopped") && rank == size - 1)
         halt();
     else if (!strcmp(argv[1], "stopped"))

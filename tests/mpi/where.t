@@ -196,10 +196,12 @@ def asking(tap, mpi):
             looks = harness.profile_of(job.directory)['looks']['looked_threads']
             [names_of_first] = [names(t) for t in looks if t['rank'] == 0 and t['main']]
             check('ask' in names_of_first, '{}', looks)
-        with Job(mpi, 2, ['answers'], ['--hang-after', '2s']) as job:
-            harness.finish(job.process, 60)
-            job.process = None
-            equal('looks', looks_in(job), 0)
+        for how in ('answers', 'warms'):
+            with Job(mpi, 1, [how], ['--hang-after', '2s']) as job:
+                harness.finish(job.process, 60)
+                job.process = None
+                equal(how + ': looks', looks_in(job), 0)
+                equal(how + ': ended', harness.profile_of(job.directory)['ranks'][0]['state'], 'finalized')
 
 
 def stopped(tap, mpi):

@@ -463,10 +463,17 @@ async function together(page, ranks) {
 /* Of a run with more calls than the page takes: so many are left out, and it is said what shows them. */
 async function leftOutOf(page) {
   await unfolded(page);
-  const { calls } = await page.evaluate(() => document.getElementById("timeline").stage.trace.leftOut),
+  const { calls, places, rows } = await page.evaluate(() => {
+      const { trace, view } = document.getElementById("timeline").stage,
+        rows = view.trace.siteNames.length,
+        own = trace.all.flatMap(row => [...row.sites]).filter(site => site !== null);
+
+      return { calls: trace.leftOut.calls, places: own.filter(site => site >= rows).length, rows };
+    }),
     words = await page.locator("#left-out").innerText(),
     wanted = calls.toLocaleString("en-US") + " shorter MPI calls";
 
+  if (!places) return "all places of calls are among the " + rows + " of the table";
   return calls && words.includes(wanted) && /fvmpi view shows all/.test(words) ? null : `${calls} calls: ${words}`;
 }
 

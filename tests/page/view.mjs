@@ -642,13 +642,25 @@ async function split(page) {
   await settled(page);
   const groups = (await groupsAt(page, "bottom")).map(({ length }) => length),
     wrong = await accessible(page);
+  await page.setViewportSize({ width: 800, height: 800 });
+  await page.locator(".dv-tabs-overflow-dropdown-default").first().click();
+  const last = page.locator(".dv-tabs-overflow-container .tab").last(),
+    name = await last.getAttribute("data-panel");
+  await last.click();
+  const listed = await tabOf(page, name).getAttribute("aria-selected");
+  await page.setViewportSize({ width: 1280, height: 800 });
   await asAtFirst(page);
-  return same("both seen", beside, [true, true]) || same("panels", groups.slice(1), [1]) || wrong;
+  return (
+    same("both seen", beside, [true, true]) ||
+    same("panels", groups.slice(1), [1]) ||
+    same("from the list of tabs", listed, "true") ||
+    wrong
+  );
 }
 
 /* What no layout is in an address: panels are as at first. */
 async function noLayout(page) {
-  const wanted = await page.evaluate(() => document.getElementById("picture").view.bench.atFirst),
+  const wanted = await page.evaluate(() => document.getElementById("picture").view.bench.usualText()),
     found = await page.evaluate(
       texts =>
         texts.map(text => {
@@ -658,7 +670,16 @@ async function noLayout(page) {
           bench.fromAddress();
           return bench.text();
         }),
-      ["h(", "x(timeline)", "h(details*-280)", "h((timeline_find-280)", "(".repeat(3000), "h(timeline_<img>-280)"],
+      [
+        "h(",
+        "x(timeline)",
+        "h(details*-280)",
+        "h((timeline_find-280)",
+        "h" + "(".repeat(60000),
+        "h" + "(".repeat(1500) + "timeline" + ")".repeat(1500),
+        "h(timeline.details*-280)",
+        "h(timeline_<img>-280)",
+      ],
     );
 
   await page.evaluate(() => {
