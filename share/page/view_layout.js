@@ -135,7 +135,8 @@ class Bench {
 
     if (!clientWidth || (clientWidth === this.dock.width && clientHeight === this.dock.height)) return;
     this.dock.layout(clientWidth, clientHeight);
-    for (const { data, wide, tall } of leavesIn(this.read(this.wanted).grid.root))
+    const layout = this.read(this.wanted); /* null: somebody put groups into each other deeper than is read */
+    for (const { data, wide, tall } of layout ? leavesIn(layout.grid.root) : [])
       if (!data.views.includes(TIMELINE))
         this.dock.getPanel(data.views[0]).group.api.setSize({ width: wide, height: tall });
     this.fitted = this.text();

@@ -68,7 +68,7 @@ const layoutText = {
    * third. */
   measure(node, isWide, along, across) {
     if (node.type !== "branch") return;
-    const [rest, ...more] = node.data.filter(holdsTimeline),
+    const rest = node.data.find(holdsTimeline),
       fixed = node.data.filter(child => child !== rest),
       least = LEAST[isWide ? "width" : "height"],
       wanted = fixed.map(({ size }) => Math.max(size, least)),
@@ -78,7 +78,10 @@ const layoutText = {
 
     fixed.forEach((child, i) => (child.size = Math.round(wanted[i] * scale)));
     if (rest) rest.size = along - fixed.reduce((all, { size }) => all + size, 0);
-    for (const child of [...fixed, ...(rest ? [rest] : []), ...more]) this.measure(child, !isWide, across, child.size);
+    for (const child of node.data) {
+      [child.wide, child.tall] = isWide ? [child.size, across] : [across, child.size];
+      this.measure(child, !isWide, across, child.size);
+    }
   },
 };
 

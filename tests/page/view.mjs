@@ -658,6 +658,25 @@ async function split(page) {
   );
 }
 
+/* A window of another size, and back: groups have their sizes again, and what has the focus keeps it. */
+async function resized(page) {
+  const text = () => page.evaluate(() => document.getElementById("picture").view.bench.text());
+
+  await asAtFirst(page);
+  await page.click("#tab-find");
+  await page.focus("#panel-find input[list]");
+  const before = await text();
+  await page.setViewportSize({ width: 600, height: 400 });
+  await page.waitForTimeout(200);
+  const small = await text();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.waitForTimeout(200);
+  const after = await text(),
+    focus = await page.evaluate(() => document.activeElement.matches("#panel-find input[list]"));
+  await asAtFirst(page);
+  return same("sizes", after, before) || same("smaller, focus", [small !== before, focus], [true, true]);
+}
+
 /* What no layout is in an address: panels are as at first. */
 async function noLayout(page) {
   const wanted = await page.evaluate(() => document.getElementById("picture").view.bench.usualText()),
@@ -817,6 +836,7 @@ async function main() {
       await look("the palette of commands", palette(page));
       await look("the panels' places", layout(page));
       await look("panels beside each other", split(page));
+      await look("a window of another size", resized(page));
       await look("no layout in the address", noLayout(page));
       await look("bookmarks", bookmarks(page, faults));
       await look("pictures and tables that are saved", taken(page));
