@@ -30,26 +30,19 @@ def scripts(directory, page):
                 yield text
 
 
-def library(directory, name):
-    """(styles, scripts, licence)"""
-    folder = os.path.join(directory, '..', 'vendor', name)
-    return [read(folder, name + '.css')], [read(folder, name + '.js')], read(folder, 'LICENSE')
-
-
 def put_libraries(directory, page):
     """The page with the libraries that it names, their styles and their scripts."""
     styles, scripts = [], []
 
     def put(match):
-        style, script, licence = library(directory, match[1])
-        styles.extend(style)
-        scripts.extend(script)
+        name = match[1]
+        folder = os.path.join(directory, '..', 'vendor', name)
         # A comment of HTML must not have two dashes.
-        return '<!-- {}:\n{}\n-->\n{}{}'.format(
-            match[1],
-            licence.strip().replace('--', '- -'),
-            ''.join('<style>' + text + '</style>\n' for text in style),
-            ''.join('<script>' + text + '</script>\n' for text in script),
+        licence = read(folder, 'LICENSE').strip().replace('--', '- -')
+        styles.append(read(folder, name + '.css'))
+        scripts.append(read(folder, name + '.js'))
+        return '<!-- {}:\n{}\n-->\n<style>{}</style>\n<script>{}</script>\n'.format(
+            name, licence, styles[-1], scripts[-1]
         )
 
     return re.sub(r'<!-- library (\S+) -->\n', put, page), styles, scripts
