@@ -79,7 +79,7 @@ const stageView = () =>
       if (wanted === null || this.rowTall < NAMED_ROW) return;
       c.fillStyle = this.palette.accent;
       for (const [row, { slices }] of this.slices) {
-        const tall = (this.rowTall - 2) / Math.max(...slices.map(slice => slice.depth + 1), 1);
+        const tall = depthTall(slices, this.rowTall);
 
         for (const { site, begin, ns, depth } of slices)
           if (site === wanted)

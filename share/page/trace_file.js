@@ -222,7 +222,7 @@ class FileTrace {
 
       for (const row of rows)
         tiling.add(this.stack(row), !this.hidden.size && !this.trace.all[row].thread, of => this.all[of].class);
-      tiling.endLine(i, rows.length);
+      tiling.endLine(i, rows.filter(row => !this.isIdle(row)).length);
     });
     return { from, to, count, first, merge, lines: lines.length, all: tiling.all, ...tiling.found };
   }
@@ -336,7 +336,20 @@ class FileTrace {
       if (!rows || rows.has(row))
         for (const [region, of] of this.regionTimes(row, values.from, values.to))
           all.set(region, all.has(region) ? all.get(region).map((sum, i) => (i ? sum + of[i] : sum)) : of);
-    return { regions: [...all.values()] };
+    const counted = [...(rows || this.trace.all.keys())].filter(row => !this.isIdle(row)),
+      inside = ({ begin, end }) => Math.max(Math.min(end, values.to) - Math.max(begin, values.from), 0);
+
+    return {
+      regions: [...all.values()],
+      rows: counted.length,
+      rows_ns: counted.reduce((sum, row) => sum + inside(this.stack(row)), 0),
+    };
+  }
+  /* As fv_timeline_is_idle() of src/timeline/timeline_read.h. */
+  isIdle(row) {
+    const { thread, count: calls, samples, lanes } = this.trace.all[row];
+
+    return thread > 0 && !calls && !samples.count && ![...lanes.values()].some(({ count: spans }) => spans);
   }
   shares({ from, to, region }) {
     return {

@@ -102,6 +102,20 @@ class View {
   yOf(row) {
     return this.rows.lineOf[row] < 0 ? NaN : this.y(this.rows.lineOf[row]) + this.rowTall / 2;
   }
+  /* Calls of a row that are drawn one by one. */
+  drawnIn(row) {
+    const { slices } = this.slices.get(row) || { slices: [] };
+
+    return this.rowTall >= NAMED_ROW && !(this.radar.isOn && this.radar.data) ? slices : [];
+  }
+  /* The middle of a call, or of its row where calls are not drawn. */
+  yOfCall({ row, depth }) {
+    const drawn = this.drawnIn(row);
+
+    return drawn.length && this.rows.lineOf[row] >= 0
+      ? this.y(this.rows.lineOf[row]) + (depth + 0.5) * depthTall(drawn, this.rowTall)
+      : this.yOf(row);
+  }
   get rowsShown() {
     return Math.min(this.rows.lines.length, Math.ceil((this.tall - this.top) / this.rowTall) + 1);
   }
@@ -373,8 +387,8 @@ class View {
     const isRadar = this.radar.isOn && this.radar.data;
     if (isRadar) this.radar.paint(picture, c.isVector);
     else if (this.tiles) (c.isVector ? paintTiles : drawTiles)(picture, this.tiles, this, this.palette);
-    for (const [row, { slices }] of this.slices)
-      if (!isRadar && slices.length && this.rowTall >= NAMED_ROW) paintSlices(picture, slices, row, this, this.palette);
+    for (const row of this.slices.keys())
+      if (this.drawnIn(row).length) paintSlices(picture, this.drawnIn(row), row, this, this.palette);
     if (!this.isCrowded) paintMessages(picture, this.messages.messages, this, this.palette.text, 1);
     this.overlays.paint(picture, this.palette);
     if (this.crowd.isShown) this.crowd.paint(picture, c.isVector);
@@ -447,8 +461,9 @@ class View {
       );
 
     if (!here.length) return null;
-    const deep = Math.max(...this.slices.get(row).slices.map(slice => slice.depth + 1)),
-      depth = Math.floor(((y - this.y(this.rows.lineOf[row])) / (this.rowTall - 2)) * deep);
+    const depth = Math.floor(
+      (y - this.y(this.rows.lineOf[row])) / depthTall(this.slices.get(row).slices, this.rowTall),
+    );
     return here.find(slice => slice.depth === depth) || here[here.length - 1];
   }
   /* Where no single call is drawn: the stretch and the rows that a pixel stands for, and their parts, in words. */

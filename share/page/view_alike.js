@@ -236,11 +236,13 @@ class Alike {
       this.meanOf(parts, [...rows.keys()]),
     );
   }
-  meanOf(parts, rows) {
+  /* Places in the profiles: rows without events have none. */
+  meanOf(parts, places) {
     const wide = this.features.length,
       mean = new Float64Array(wide);
 
-    for (const row of rows) for (let k = 0; k < wide; k++) mean[k] += parts[row * wide + k] / rows.length;
+    for (const at of places) for (let k = 0; k < wide; k++) mean[k] += parts[at * wide + k] / places.length;
+    const rows = places.map(at => this.profiles.rows[at][0]);
     return { rows, mean, text: rowsText(this.view.about, rows) };
   }
 
@@ -284,7 +286,8 @@ class Alike {
   }
   show(groups, whole) {
     const usual = this.usualOf(groups, whole),
-      all = this.view.about.rows.length;
+      all = this.profiles.rows.length,
+      idle = this.view.about.rows.length - all;
 
     for (const group of groups) {
       group.differs = group.mean.reduce((sum, part, i) => sum + Math.abs(part - usual.mean[i]), 0) / 2;
@@ -295,6 +298,7 @@ class Alike {
       (groups.length === 1
         ? `All ${count(all)} rows spend this time alike`
         : plural(all, "row") + " in " + plural(groups.length, "group")) +
+      (idle ? "; " + plural(idle, "row") + " without events in none" : "") +
       (this.isEstimate ? "; an estimate: too many rows are different" : "") +
       (this.view.about.samples ? "; functions by samples are estimates" : "");
   }

@@ -153,8 +153,8 @@ const MEASURES = {
   exclusive_row: { words: "time itself, mean over rows", of: (sum, rows) => sum.exclusive / rows, isTime: true },
   inclusive: { words: "time with callees", of: sum => sum.inclusive, isTime: true },
   count: { words: "calls", of: sum => sum.count, isCount: true },
-  mean: { words: "mean duration", of: sum => (sum.count ? sum.whole / sum.count : null) },
-  longest: { words: "longest call", of: sum => (sum.count ? sum.longest : null) },
+  mean: { words: "mean duration", of: sum => (sum.count ? sum.whole / sum.count : null), isWhole: true },
+  longest: { words: "longest call", of: sum => (sum.count ? sum.longest : null), isWhole: true },
   wait: { words: "waiting", of: sum => sum.wait },
 };
 
@@ -230,7 +230,7 @@ class Comparison {
       sums = new Map();
 
     if (!view.seen) return { sums, rows: window.rows };
-    const { regions } = await view.trace.json("sums", window);
+    const { regions, rows } = await view.trace.json("sums", window);
     for (const sum of regions.map(sumOf)) {
       const region = view.trace.region(sum.region),
         known = sums.get(region);
@@ -241,7 +241,7 @@ class Comparison {
         known.longest = Math.max(known.longest, sum.longest);
       }
     }
-    return { sums, rows: window.rows };
+    return { sums, rows };
   }
   async load() {
     const [a, b] = [await this.sumsOf(this.view), await this.sumsOf(this.second)];
@@ -256,7 +256,7 @@ class Comparison {
   show() {
     const text = this.text.value.toLowerCase(),
       { regions } = this.view.about,
-      { of, isTime } = MEASURES[this.measure],
+      { of, isTime, isWhole } = MEASURES[this.measure],
       none = { exclusive: 0, inclusive: 0, count: 0, whole: 0, wait: 0 };
 
     this.table.setRows(
@@ -281,6 +281,7 @@ class Comparison {
         "; B: " +
         this.second.about.title +
         ", " +
-        plural(this.rows[1], "row");
+        plural(this.rows[1], "row") +
+        (isWhole ? ofWholeCalls(this.view, MEASURES[this.measure].words) : "");
   }
 }

@@ -3,7 +3,8 @@
 /* The panel of what was clicked on: a call, where it was called, whom it waited for, and its messages. */
 
 const MOST_TOLD = 20 /* messages of a call */,
-  MOST_IN_TILE = 5; /* functions of a pixel */
+  MOST_IN_TILE = 5 /* functions of a pixel */,
+  MOST_DONE = 3; /* functions while a call waited */
 
 /* By its name; without one by its number in the trace. */
 const commWords = ({ comms }, comm) => comms[comm] || "communicator " + comm;
@@ -53,8 +54,11 @@ class Details {
       make("p", { class: "note" }, "Zoom in for single calls."),
     );
     const only = rangesOf([...tile.rows].sort((a, b) => a - b)),
-      { regions } = await view.trace.json("sums", { from: Math.floor(tile.from), to: Math.ceil(tile.to), only }),
-      time = (tile.to - tile.from) * tile.rows.length;
+      { regions, rows_ns: time } = await view.trace.json("sums", {
+        from: Math.floor(tile.from),
+        to: Math.ceil(tile.to),
+        only,
+      });
 
     if (this.tile !== tile) return;
     sums.replaceWith(
@@ -96,6 +100,7 @@ class Details {
         slice.wait ? "waited for " + nanoseconds(slice.wait) : null,
       ],
       messages = await messagesOf(view, slice),
+      because = await this.moreLines(slice, view),
       more = await view.trace.json("call", { row: slice.row, begin: slice.begin, depth: slice.depth }),
       together = slice.isTogether
         ? await view.trace.json("together", { row: slice.row, begin: slice.begin, depth: slice.depth })
@@ -117,7 +122,7 @@ class Details {
         : []),
       ...this.rootLine(view, more),
       more.file ? make("p", { class: "file" }, "file " + more.file) : "",
-      ...this.moreLines(slice, view),
+      ...because,
       this.tools(slice),
       ...this.messageLines(view, slice, messages),
       ...this.pathLines(path, slice, region),
@@ -131,9 +136,34 @@ class Details {
     return root === undefined ? [] : [make("p", null, "root: ", row < 0 ? "rank " + root : rowCell(view, row))];
   }
 
-  /* What else the source knows. */
-  moreLines() {
-    return [];
+  /* What the row that came late did while it was waited for, longest first. */
+  async moreLines({ row, begin, wait, cause }, view) {
+    if (!wait || cause === null || cause === row) return [];
+    const { regions } = await view.trace.json("sums", { from: begin, to: begin + wait, only: String(cause) }),
+      sums = regions.map(sumOf).sort((a, b) => b.exclusive - a.exclusive),
+      sum = key => sums.reduce((all, of) => all + of[key], 0),
+      rest = wait - sum("exclusive"),
+      isMuch = ns => ns > wait / 10,
+      said = sums
+        .filter(({ exclusive }) => isMuch(exclusive))
+        .slice(0, MOST_DONE)
+        .map(
+          ({ region, sampled, exclusive }) =>
+            view.about.regions[view.trace.region(region)].name + " " + tilde(sampled) + nanoseconds(exclusive),
+        );
+
+    if (isMuch(rest)) said.push("no function that is known " + nanoseconds(rest));
+    return [
+      make(
+        "p",
+        { class: "because" },
+        "In that time " +
+          rowName(view.about.rows[cause]) +
+          " was in " +
+          (said.join(", ") || "functions of less than a tenth"),
+        isMuch(sum("wait")) ? "; of that it waited itself " + nanoseconds(sum("wait")) : "",
+      ),
+    ];
   }
 
   tools({ region }) {

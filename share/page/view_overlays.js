@@ -104,9 +104,9 @@ class Overlays {
   }
 
   /* From the end of a wait to the row that came late; of the selected one also how long it waited. */
-  paintArrow(c, colour, { row, cause, begin, wait }, wide) {
+  paintArrow(c, colour, { row, cause, begin, wait, depth }, wide) {
     const { view } = this,
-      from = view.yOf(row),
+      from = view.yOfCall({ row, depth }),
       to = view.yOf(cause),
       x = view.x(begin + wait),
       way = to > from ? -1 : 1;
@@ -167,7 +167,7 @@ class Overlays {
   paintMembers(c, palette) {
     const { view } = this,
       places = this.members.calls
-        .map(({ row, begin, ns }) => ({ y: view.yOf(row), from: view.x(begin), to: view.x(begin + ns) }))
+        .map(call => ({ y: view.yOfCall(call), from: view.x(call.begin), to: view.x(call.begin + call.ns) }))
         .filter(({ y }) => !isNaN(y))
         .sort((a, b) => a.y - b.y);
 

@@ -191,11 +191,15 @@ function fitting(c, name, room) {
   return room < CUT_NAME ? "" : name.slice(0, Math.floor((name.length * (room - 10)) / wide)) + "\u2026";
 }
 
-/* Of one row, deeper ones below those that they are in. */
+/* Calls are below those that they are in. */
+function depthTall(slices, rowTall) {
+  return (rowTall - 2) / slices.reduce((most, { depth }) => Math.max(most, depth + 1), 1);
+}
+
+/* Of one row. */
 function paintSlices(c, slices, row, view, palette) {
   const top = view.y(view.rows.lineOf[row]),
-    deep = Math.max(...slices.map(slice => slice.depth + 1), 1),
-    tall = (view.rowTall - 2) / deep;
+    tall = depthTall(slices, view.rowTall);
 
   c.fillStyle = palette.ground;
   c.fillRect(0, top, view.wide, view.rowTall);

@@ -115,6 +115,13 @@ function windowOf(view) {
   return { from: within(view.from), to: within(view.to), ...rows };
 }
 
+/* Times are of what is in view. `what` is of whole calls: is said where some may be cut. */
+function ofWholeCalls(view, what) {
+  const { from, to } = windowOf(view);
+
+  return from > 0 || to < view.about.span_ns ? "; " + what + " of whole calls" : "";
+}
+
 /* Whether panels are of the rows in view, or of all. */
 const panelRows = { all: false };
 

@@ -79,7 +79,7 @@ class Functions {
       share = {
         key: "share",
         title: "of all",
-        doc: "time itself, as part of the time of the rows",
+        doc: "time itself, as part of the time of the rows, each from its first event to its last one",
         wide: 5,
         value: row => row.exclusive / this.all,
         words: (part, row) => tilde(row.sampled) + percent(part),
@@ -155,10 +155,11 @@ class Functions {
 
   async load() {
     const window = windowOf(this.view),
-      { regions } = await this.view.trace.json("sums", window);
+      { regions, rows, rows_ns: all } = await this.view.trace.json("sums", window);
 
-    this.all = (window.to - window.from) * window.rows;
-    this.rowCount = window.rows;
+    this.all = all;
+    this.rowCount = rows;
+    this.idleRows = window.rows - rows;
     this.sums = regions.map(sumOf);
     for (const sum of this.sums) sum.mean = sum.count ? sum.whole / sum.count : null;
     this.show();
@@ -188,7 +189,9 @@ class Functions {
 
     this.note.textContent =
       plural(this.table.rows.length, "function") +
+      (this.byRows ? "" : ofWholeCalls(this.view, "shortest, mean and longest")) +
       (rest >= 0.0005 ? "; " + percent(rest) + " of the time in none that is known" : "") +
+      (this.idleRows ? "; " + plural(this.idleRows, "row") + " without events not counted" : "") +
       (this.table.rows.some(row => row.sampled) ? "; ~: an estimate, by samples" : "");
   }
 }
@@ -260,7 +263,7 @@ class Waiting {
         words: percent,
       },
       whole("count", "calls", "that waited"),
-      time("longest", "longest", "a call's whole wait"),
+      time("longest", "longest wait", "a call's whole wait"),
     ];
   }
 
@@ -290,7 +293,9 @@ class Waiting {
     this.most = Math.max(...rows.map(row => row.ns), 1);
     this.table.setRows(rows);
     this.note.textContent =
-      (rows.length ? nanoseconds(this.all) + " of waiting" : "No call that is shown waited.") +
+      (rows.length
+        ? nanoseconds(this.all) + " of waiting" + ofWholeCalls(this.view, "longest waits")
+        : "No call that is shown waited.") +
       (this.leftOut ? "; left out: the " + plural(this.leftOut, "smallest pair") : "");
   }
 }

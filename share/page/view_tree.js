@@ -4,7 +4,7 @@
 
 /* { name, region, time, own, wait, count, sampled, parent, children, depth, path }, as flame.js has them; s. */
 async function loadTree(view, window) {
-  const { nodes, left_out } = await view.trace.json("tree", window),
+  const { nodes, left_out, rows_ns: whole } = await view.trace.json("tree", window),
     all = [],
     root = {
       name: "all",
@@ -17,7 +17,7 @@ async function loadTree(view, window) {
       children: [],
       depth: -1,
       path: "",
-      whole: ((window.to - window.from) * window.rows) / 1e9 /* of the rows, with what no region has */,
+      whole: whole / 1e9 /* time of the rows, with what no region has */,
     };
 
   for (const [parent, region, calls, inclusive, own, wait, sampled] of nodes) {
@@ -115,7 +115,7 @@ class CallTree {
       {
         key: "share",
         title: "of all",
-        doc: "time with callees, as part of the time of the rows",
+        doc: "time with callees, as part of the time of the rows, each from its first event to its last one",
         wide: 5,
         value: node => (this.root && this.root.whole ? node.time / this.root.whole : 0),
         words: percent,

@@ -39,6 +39,13 @@ const char *fv_timeline_text(const struct fv_timeline_file *timeline, uint32_t s
 const char *fv_timeline_comm_name(const struct fv_timeline_file *timeline, uint32_t comm);
 const char *fv_timeline_file_name(const struct fv_timeline_file *timeline, uint32_t file);
 
+/* A thread without events, such as a helper of the tool: it counts in no mean and no share. A rank's main thread
+ * computes where it has none. */
+static inline bool fv_timeline_is_idle(const struct fv_timeline_row *row)
+{
+    return (row->thread || row->name) && !row->slices && !row->samples && !row->left_out;
+}
+
 /* What is taken out of a timeline: what has a part of [from_ns, to_ns), whole; of these rows. */
 struct fv_timeline_choice {
     uint64_t from_ns, to_ns;

@@ -11,6 +11,18 @@ static uint32_t rows_end(const struct fv_timeline_file *t, const struct fv_timel
     return end < t->header->rows.count ? (uint32_t)end : (uint32_t)t->header->rows.count;
 }
 
+struct fv_timeline_counted fv_timeline_count(const struct fv_timeline_file *t, const struct fv_timeline_window *w)
+{
+    struct fv_timeline_counted out = { 0 };
+
+    for (uint32_t row = w->first; row < rows_end(t, w); row++)
+        if (fv_timeline_counts(t, w, row)) {
+            out.rows++;
+            out.ns += fv_timeline_inside(w, t->rows[row].begin_ns, t->rows[row].end_ns - t->rows[row].begin_ns);
+        }
+    return out;
+}
+
 /* ---- by region ---- */
 
 struct summing {
@@ -92,7 +104,7 @@ void fv_timeline_each_row(const struct fv_timeline_file *t, const struct fv_time
     s.sums = fv_xcalloc(regions + 1, sizeof(*s.sums));
     s.open_of = fv_xcalloc(regions + 1, sizeof(*s.open_of));
     for (uint32_t row = w->first; row < rows_end(t, w); row++) {
-        if (!fv_timeline_wants(w, row))
+        if (!fv_timeline_counts(t, w, row))
             continue;
         memset(s.sums, 0, regions * sizeof(*s.sums));
         fv_timeline_gather(t, row, w->from, w->to, &g);

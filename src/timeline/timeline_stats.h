@@ -19,6 +19,13 @@ static inline bool fv_timeline_wants(const struct fv_timeline_window *window, ui
     return row >= window->first && row - window->first < window->rows && (!window->wanted || window->wanted[row]);
 }
 
+/* Rows without events are in no sum. */
+static inline bool fv_timeline_counts(const struct fv_timeline_file *timeline, const struct fv_timeline_window *window,
+                                      uint32_t row)
+{
+    return fv_timeline_wants(window, row) && !fv_timeline_is_idle(&timeline->rows[row]);
+}
+
 /* ns of something that are inside. */
 static inline uint64_t fv_timeline_inside(const struct fv_timeline_window *window, uint64_t begin_ns, uint64_t ns)
 {
@@ -35,6 +42,14 @@ struct fv_timeline_sum {
     uint64_t least_ns, most_ns;                 /* exclusive, of a row */
     uint32_t least_row, most_row;
 };
+/* Rows that count, and of the stretch what they are known of: of each row from its first slice to its last one. */
+struct fv_timeline_counted {
+    uint32_t rows;
+    uint64_t ns;
+};
+struct fv_timeline_counted fv_timeline_count(const struct fv_timeline_file *timeline,
+                                             const struct fv_timeline_window *window);
+
 /* `sums`: zeros, by region. Those that count nothing are not there. */
 void fv_timeline_sums(const struct fv_timeline_file *timeline, const struct fv_timeline_window *window,
                       struct fv_timeline_sum *sums);

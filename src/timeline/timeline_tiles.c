@@ -443,11 +443,16 @@ void fv_timeline_tiles(const struct fv_timeline_file *t, const uint32_t *rows, s
                        struct fv_timeline_tile *out, size_t count)
 {
     struct tiling tiling = begin_tiling(t, from, to, count);
-    const double scale = 255 / (double)(row_count ? row_count : 1);
     double *before = fv_xcalloc(count + 1, sizeof(*before));
+    size_t counted = 0;
 
     for (size_t k = 0; k < row_count; k++)
-        add_row(&tiling, rows[k], before);
+        if (!fv_timeline_is_idle(&t->rows[rows[k]])) {
+            add_row(&tiling, rows[k], before);
+            counted++;
+        }
+    const double scale = 255 / (double)(counted ? counted : 1);
+
     add_classes(&tiling);
     for (size_t i = 0; i < count; i++)
         out[i] = tile_of(&tiling, i, scale);

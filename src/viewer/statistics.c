@@ -36,6 +36,14 @@ static void tell_sum(struct fv_json *json, uint64_t number, const struct fv_time
                  s->shortest_ns, s->whole_ns, s->least_ns, s->most_ns, s->least_row, s->most_row);
 }
 
+static void tell_counted(struct fv_json *json, const struct fv_timeline_file *t, const struct fv_timeline_window *w)
+{
+    const struct fv_timeline_counted counted = fv_timeline_count(t, w);
+
+    fv_json_unsigned(json, "rows", counted.rows);
+    fv_json_unsigned(json, "rows_ns", counted.ns);
+}
+
 enum MHD_Result fv_viewer_sums(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
@@ -45,6 +53,7 @@ enum MHD_Result fv_viewer_sums(void *context, struct MHD_Connection *connection,
     struct answer *a = begin_answer();
 
     fv_timeline_sums(v->timeline, &w, sums);
+    tell_counted(&a->json, v->timeline, &w);
     fv_json_array(&a->json, "regions");
     for (uint64_t i = 0; i < regions; i++)
         if (sums[i].count || sums[i].sampled)
@@ -65,7 +74,7 @@ enum MHD_Result fv_viewer_shares(void *context, struct MHD_Connection *connectio
     fv_timeline_sums_by_row(v->timeline, &w, (uint32_t)number(connection, "region", 0, regions, regions), sums);
     fv_json_array(&a->json, "rows");
     for (uint32_t i = 0; i < w.rows; i++)
-        if (fv_timeline_wants(&w, w.first + i))
+        if (fv_timeline_counts(v->timeline, &w, w.first + i))
             tell_sum(&a->json, w.first + i, &sums[i]);
     fv_json_end(&a->json);
     free(sums);
@@ -108,6 +117,7 @@ enum MHD_Result fv_viewer_tree(void *context, struct MHD_Connection *connection,
     const uint64_t least = least_told(&tree);
     uint32_t *numbers = fv_xcalloc(tree.count + 1, sizeof(*numbers)), told = 0;
 
+    tell_counted(&a->json, v->timeline, &w);
     fv_json_array(&a->json, "nodes");
     for (size_t i = 0; i < tree.count; i++) {
         const struct fv_timeline_node *n = &tree.nodes[i];

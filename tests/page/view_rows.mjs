@@ -374,6 +374,57 @@ async function together(page) {
   return text.includes("the collective operation has 2 members") ? null : text;
 }
 
+/* A wait: what the row that was late did until then, summed up here from its calls. */
+async function because(page) {
+  const found = await page.evaluate(async () => {
+    const { view } = document.getElementById("picture"),
+      { calls } = await view.trace.links("blocked", {
+        ...{ from: 0, to: view.about.span_ns, least: 0, count: 1, first: 0, rows: view.about.rows.length },
+      }),
+      [{ begin, wait, cause }] = calls,
+      { slices } = await view.trace.slices(cause, begin, begin + wait, 0),
+      own = new Map(),
+      part = ({ begin: since, ns }) => Math.min(since + ns, begin + wait) - Math.max(since, begin);
+
+    for (const slice of slices) {
+      const within = slices.filter(
+          of => of.depth === slice.depth + 1 && of.begin >= slice.begin && of.begin + of.ns <= slice.begin + slice.ns,
+        ),
+        { name } = view.about.regions[slice.region];
+
+      own.set(name, (own.get(name) || 0) + part(slice) - within.reduce((sum, of) => sum + Math.max(part(of), 0), 0));
+    }
+    const [[most, ns]] = [...own, ["nothing", 0]].sort((a, b) => b[1] - a[1]),
+      done = ns > wait / 10 ? most + " " + nanoseconds(ns) : "";
+    await view.select(calls[0]);
+    return `In that time ${rowName(view.about.rows[cause])} was in ${done}`;
+  });
+
+  await settled(page, SOON);
+  const text = await page.locator("#details").innerText();
+  return text.replaceAll("~", "").includes(found) ? null : found + ": " + text;
+}
+
+/* Of calls in each other, each is in a place of its own. */
+async function inEachOther(page) {
+  const found = await page.evaluate(() => {
+    const { view } = document.getElementById("picture"),
+      row = view.rows.lines.find(({ group }) => !group).rows[0],
+      { slices, rowTall } = view;
+
+    view.rowTall = 62;
+    const low = view.y(view.rows.lineOf[row]);
+    view.slices = new Map([[row, { slices: [{ depth: 0 }, { depth: 1 }, { depth: 2 }] }]]);
+    const places = [0, 1, 2].map(depth => Math.round(view.yOfCall({ row, depth }) - low));
+    view.slices = new Map();
+    places.push(Math.round(view.yOfCall({ row, depth: 2 }) - low));
+    Object.assign(view, { slices, rowTall });
+    return places;
+  });
+
+  return same("places", found, [10, 30, 50, 31]);
+}
+
 async function critical(page) {
   const colours = () =>
     page.evaluate(() => {
@@ -451,6 +502,8 @@ async function main() {
   await look("low lines", mixed(page));
   await look("the call stack of a row", stacked(page));
   await look("the members of a collective operation", together(page));
+  await look("calls in each other", inEachOther(page));
+  await look("what was done while a call waited", because(page));
   await look("a click on a group", grouped(page));
   await look("waits and the critical path", critical(page));
   await look("colours and groups of functions", coloured(page));

@@ -16,7 +16,7 @@ import otf2_print
 from analysis_json import Analysis
 from report import check, equal
 from served import seen_in_browser
-from viewed import Server, counted, events_of, foreign, windows
+from viewed import Server, Tiles, counted, events_of, foreign, windows
 
 SUMS = 'region count inclusive exclusive longest wait sampled shortest whole least most least_row most_row'.split()
 
@@ -38,36 +38,46 @@ def inside(calls, begin, end):
     return [call for call in calls if call[0] < end and call[1] > begin]
 
 
-def wanted_sums(exact, begin, end, first, rows):
+def wanted_sums(exact, begin, end, rows):
     """By name: durations of whole calls, and which rows have least and most of it."""
-    by_row = [counted(calls, begin, end) for calls in exact[first : first + rows]]
+    by_row = [counted(exact[row], begin, end) for row in rows]
     wanted = {}
     for name in {name for row in by_row for name in row}:
-        whole = [
-            u - b for calls in exact[first : first + rows] for b, u, n, *_ in inside(calls, begin, end) if n == name
-        ]
+        whole = [u - b for row in rows for b, u, n, *_ in inside(exact[row], begin, end) if n == name]
         own = [row.get(name, (0, 0, 0))[2] for row in by_row]
         wanted[name] = (min(whole), max(whole), sum(whole), min(own), max(own))
-        wanted[name] += (first + own.index(min(own)), first + own.index(max(own)))
+        wanted[name] += (rows[own.index(min(own))], rows[own.index(max(own))])
     return wanted
 
 
 def functions(tap, name, server, names, exact, span):
+    rows_counted = [
+        row for row, (_, thread, *_) in enumerate(server.json('about')['rows']) if exact[row] or not thread
+    ]  # other threads without events are in no sum
+
     with tap.test(name + ': durations of calls, and rows that have least and most'):
         for window in stretches(span, len(exact)):
-            sums = [dict(zip(SUMS, row)) for row in server.json('sums', **asked(*window))['regions']]
+            begin, end, first, rows = window
+            answer = server.json('sums', **asked(*window))
+            sums = [dict(zip(SUMS, row)) for row in answer['regions']]
+            own = [row for row in range(first, first + rows) if row in rows_counted]
+            lives = [
+                (min(call[0] for call in exact[row]), max(call[1] for call in exact[row])) for row in own if exact[row]
+            ]
+            equal('rows', answer['rows'], len(own))
+            inside_ns = sum(max(min(until, end) - max(since, begin), 0) for since, until in lives)
+            equal('their time, each from its first event to its last one', answer['rows_ns'], inside_ns)
             keys = 'shortest longest whole least most least_row most_row'.split()
             found = {names[sum['region']]: tuple(sum[key] for key in keys) for sum in sums}
-            equal(str(window), found, wanted_sums(exact, *window))
+            equal(str(window), found, wanted_sums(exact, begin, end, own))
     with tap.test(name + ': a function by row'):
         for begin, end, first, rows in stretches(span, len(exact)):
             region = random.Random(begin).randrange(len(names))
             found = server.json('shares', region=region, **asked(begin, end, first, rows))['rows']
-            wanted = [
-                counted(exact[row], begin, end).get(names[region], (0, 0, 0)) for row in range(first, first + rows)
-            ]
+            own = [row for row in range(first, first + rows) if row in rows_counted]
+            wanted = [counted(exact[row], begin, end).get(names[region], (0, 0, 0)) for row in own]
             equal(names[region], [tuple(row[1:4]) for row in found], wanted)
-            equal('rows', [row[0] for row in found], list(range(first, first + rows)))
+            equal('rows', [row[0] for row in found], own)
 
 
 def wanted_tree(exact, begin, end, first, rows):
@@ -548,6 +558,37 @@ def sampled(tap, mpi):
         server.stop()
 
 
+IDLE = '''
+import otf2, sys
+with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as trace:
+    node = trace.definitions.system_tree_node("node", "machine")
+    group = trace.definitions.location_group("process", system_tree_parent=node)
+    region = trace.definitions.region("work")
+    works, idles = (trace.event_writer(name, group=group) for name in ("works", "idles"))
+    for begin, end in ((100, 600), (700, 1100)):
+        works.enter(begin, region)
+        works.leave(end, region)
+'''
+
+
+def idle(tap):
+    with tap.test('a thread without events is in no sum, no mean and no share'):
+        python, place = harness.otf2_python(), os.path.join(harness.scratch('idle'), 'idle')
+        if not python:
+            raise harness.Skip('no python3-otf2 to write it with')
+        harness.run([python, '-c', IDLE, place], cwd='/').ended(0)
+        server = Server(os.path.join(place, 'traces.otf2'))
+        equal('rows', len(server.json('about')['rows']), 2)
+        sums = server.json('sums')
+        equal('counted', [sums['rows'], sums['rows_ns']], [1, 1000])
+        equal('least', dict(zip(SUMS, sums['regions'][0]))['least'], 900)
+        equal('shares', [row[0] for row in server.json('shares', region=0)['rows']], [0])
+        equal('profiles', [row[0] for row in server.json('profiles')['rows']], [0])
+        both = Tiles(server, '0-1', 1, **{'from': 0, 'to': 500})
+        equal('both in one line: its part of work', both.row(both.region_parts, 0), [255])
+        server.stop()
+
+
 # ---- bookmarks ----
 
 
@@ -610,6 +651,7 @@ def main():
     files(tap, 'scorep-io', os.path.join(place, 'scorep-io', 'traces.otf2'))
     without_communicators(tap, place)
     bookmarks(tap, archives['scorep-rma'])
+    idle(tap)
     for mpi in harness.an_mpi(tap):
         recorded(tap, mpi)
         sampled(tap, mpi)
