@@ -22,13 +22,16 @@ class StageWords {
 
   /* What the page does not know. */
   unknown() {
-    const { unknown } = this.trace;
+    const { unknown, isAnalysed, all } = this.trace;
 
     return [
       unknown.messages
         ? "Of " +
           plural(unknown.messages, "message end") +
           " the other end is not known. These messages, and waiting for them, are not shown."
+        : "",
+      !isAnalysed && all.some(({ rank }) => rank !== all[0].rank)
+        ? "Waiting is shown of blocking messages and collective operations. fvunify finds all, for the next page."
         : "",
       unknown.waitsFromHere ? "There were too many messages: waiting for the last ones is not shown." : "",
       unknown.waits ? "The waiting of " + plural(unknown.waits, "collective call") + " is not known." : "",

@@ -158,10 +158,11 @@ class FileTrace {
 
     return Array.from({ length: of.count }, (_, i) => {
       const name = trace.spanName(of, i),
-        path = of.paths[i] < 0 ? null : of.paths[i];
+        path = of.paths[i] < 0 ? null : of.paths[i],
+        ns = of.end[i] - of.begin[i];
 
       return {
-        ...{ begin: of.begin[i], ns: of.end[i] - of.begin[i], wait: 0, order, row: number, depth: 0, cause: null },
+        ...{ begin: of.begin[i], ns, wait: lane === "waits" ? ns : 0, order, row: number, depth: 0, cause: null },
         region: this.regionOf(name === null ? "(not known)" : trace.frames[name], CLASS[OF_LANE[lane]]),
         ...{ lane, site: null, bytes: of.bytes[i], path, context: path, sampled: 0, isTogether: false },
         object: of.objects[i] < 0 ? null : trace.frames[of.objects[i]],

@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "cmd/archives.h"
 #include "cmd/arguments.h"
+#include "cmd/call_waits.h"
 #include "cmd/choice.h"
 #include "cmd/cmd.h"
 #include "cmd/conditions.h"
@@ -454,11 +455,17 @@ static int write_brief(const struct fv_profile *view, const struct options *o)
 static int write_page(const struct fv_profile *view, const struct options *o)
 {
     struct fv_page_options page = o->html;
+    struct fv_call_wait *waits;
     struct fv_whole_file file;
     int err = o->page ? fv_output_open(&file, o->page, "--html") : 0;
 
+    if (!o->page || err)
+        return err;
     page.place = o->source.place;
-    return o->page && !err ? fv_output_close(&file, o->page, "--html", fv_view_page(view, &page, file.stream)) : err;
+    page.waits = waits = o->directories.count == 1 ? fv_call_waits_of(view->model, o->directories.items[0]) : NULL;
+    err = fv_output_close(&file, o->page, "--html", fv_view_page(view, &page, file.stream));
+    free(waits);
+    return err;
 }
 
 static int write_function(const struct fv_profile *view, const struct options *o)

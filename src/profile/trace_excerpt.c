@@ -71,6 +71,7 @@ struct reading {
     struct fv_numbers sites;                               /* of its events: in fv_model.sites */
     struct requests *requests;                             /* of the rank */
     size_t first, first_sent, first_received, first_entry; /* of the rank: calls, halves and entries */
+    uint64_t calls;                                        /* of the thread */
     struct fv_trace_call *call;                            /* whose details come */
     struct fv_trace_spans *spans;                          /* of the rank */
 };
@@ -249,6 +250,7 @@ static void begin_call(struct reading *r, const struct fv_event *e)
                                        .comm = FV_NONE,
                                        .root = FV_NONE,
                                        .begin_s = begin_s,
+                                       .number = r->calls++,
                                        .duration_s = fv_build_time(m, r->rank, e->end) - begin_s };
 }
 
@@ -297,6 +299,7 @@ static void read_thread(struct reading *r)
     const struct fv_chunk **chunks = fv_thread_chunks(reader, r->thread, has_events, &count);
     struct fv_event e;
 
+    r->calls = 0;
     if (count)
         fv_build_event_sites(r->build, r->rank, r->thread, &r->sites);
     for (size_t i = 0; i < count; i++) {

@@ -14,6 +14,7 @@ struct fv_trace_call {
     uint32_t rank, thread;      /* index in fv_model.ranks; fv_thread_view.id */
     uint32_t site;              /* in fv_model.sites; FV_NONE: not known */
     double begin_s, duration_s; /* from the model's origin */
+    uint64_t number;            /* of the thread's calls in the trace */
     uint64_t bytes;             /* that it sent and received; of a non-blocking receive where it was completed */
     /* Of a blocking collective: in fv_model.comms, FV_NONE: it is none, or of an intercommunicator; and ranks there.
      * root: FV_NONE: it has none */

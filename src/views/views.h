@@ -24,11 +24,18 @@ int fv_view_pprof(const struct fv_profile *view, FILE *out);
 int fv_view_callgrind(const struct fv_profile *view, FILE *out);
 
 #define FV_PAGE_BYTES ((size_t)20 << 20)
+/* That a call waited, from its begin on, for that rank of MPI_COMM_WORLD and that thread of it. 0: it did not. */
+struct fv_call_wait {
+    double wait_s;
+    uint32_t waits_for, waits_for_thread;
+};
 struct fv_page_options {
-    size_t max_bytes;             /* tables lose rows at their ends above that; 0: FV_PAGE_BYTES */
-    const char *function;         /* the page has its rows alone, as fv_view_function(); NULL: all */
-    bool no_source;               /* no lines of the program's source files */
-    struct fv_source_place place; /* of these */
+    size_t max_bytes;                 /* tables lose rows at their ends above that; 0: FV_PAGE_BYTES */
+    const char *function;             /* the page has its rows alone, as fv_view_function(); NULL: all */
+    bool no_source;                   /* no lines of the program's source files */
+    struct fv_source_place place;     /* of these */
+    const struct fv_call_wait *waits; /* of each call of the trace excerpt, by the analysis; NULL: as the excerpt has
+                                       * it */
 };
 /* One HTML file that needs nothing else (share/page/). -FV_EIO: errno tells. */
 int fv_view_page(const struct fv_profile *view, const struct fv_page_options *options, FILE *out);

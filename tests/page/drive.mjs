@@ -394,6 +394,9 @@ function tilesOf(page) {
               inside += within(lane.begin[k], lane.end[k]);
         }
       }
+      const blocked = row.lanes.get(3);
+
+      for (let k = 0; blocked && k < blocked.count; k++) waits += within(blocked.begin[k], blocked.end[k]);
       return [calls - inside, waits];
     };
     const tell = (what, tiles, at, wanted) => {

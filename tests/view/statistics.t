@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What fvmpi view's server sums up of a stretch of time and rows, and calls that it finds: against the events of the
 archive as otf2-print tells them, summed up here. Bookmarks: who may leave some, and what becomes of them."""
+import base64
 import json
 import os
 import random
 import re
 import sys
+import zlib
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -531,6 +533,41 @@ def archive(tap, name, anchor):
     equal('stopped', server.stop().rc, 0)
 
 
+def waits_in_page(directory):
+    """Of each row of a page's timeline, by rank and thread: how long each call took and waited, and for whom."""
+    page, rows = os.path.join(directory, 'page.html'), {}
+    harness.run([harness.FVMPI, 'report', directory, '--html', page]).ended(0)
+    with open(page) as f:
+        packed = re.search(r'class="timeline">([^<]*)<', f.read()).group(1)
+    timeline = json.loads(zlib.decompress(base64.b64decode(packed), 31))
+    equal('left out', timeline['left_out'], 0)
+    for row in timeline['rows']:
+        waited = {i: tuple(of) for i, *of in zip(*[iter(row['waits'])] * 4)}
+        rows[row['rank'], row['thread']] = [(ns, waited.get(i)) for i, ns in enumerate(row['durations'])]
+    return timeline['waits_analysed'], rows
+
+
+def page_waits(tap, mpi, server, directory):
+    """The one-file page and this say the same of the same calls, once fvunify was there."""
+    with tap.test('{}: waits of calls are those of the one-file page'.format(mpi)):
+        equal('before fvunify', waits_in_page(directory)[0], False)
+        harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+        is_analysed, found = waits_in_page(directory)
+        about, some = server.json('about'), 0
+        equal('analysed', is_analysed, True)
+        for row, (rank, thread, *_) in enumerate(about['rows']):
+            slices = sorted(server.json('slices', row=row, **{'from': 0, 'to': about['span_ns']})['slices'])
+            wanted = []
+            for _, ns, wait, region, _, _, cause, *_ in slices:
+                if about['regions'][region][0].startswith('MPI_'):
+                    wanted.append((ns, (wait, *about['rows'][cause][:2]) if wait else None))
+            all = found.get((rank, thread), [])
+            equal('waits of row {}'.format(row), [of for _, of in all], [of for _, of in wanted])
+            check(all and max(abs(a[0] - b[0]) for a, b in zip(all, wanted)) <= 1000, 'durations of row {}', row)
+            some += sum(1 for _, of in all if of)
+        check(some, 'no call waited')
+
+
 def sampled(tap, mpi):
     """Of a run without instrumented functions, call paths are those of MPI's calls and of samples."""
     with tap.test('{}: call paths of calls and samples: all of the time, and the program above its calls'.format(mpi)):
@@ -543,7 +580,8 @@ def sampled(tap, mpi):
         equal('time', sum(path[2] for path in paths.values()), own)
         equal('of the roots', sum(numbers[1] for path, numbers in paths.items() if len(path) == 1), own)
         check(any(path[-1].startswith('MPI_') and 'main' in path for path in paths), '{}', paths)
-        server.stop()
+    page_waits(tap, mpi, server, run.directory)
+    server.stop()
     with tap.test('{}: call paths: samples in libraries are of the function that called them'.format(mpi)):
         program = mpi.build('../../share/examples/heat.c', '-lm')
         run = mpi.profile(program, 2, [], ['--trace', '--sample=1000', '-q']).ended(0)

@@ -496,8 +496,8 @@ static int squeeze(const struct tables *all, const struct page *page, const char
 {
     char *text = NULL;
     FILE *stream = open_memstream(&text, &block->raw), *out = NULL;
-    bool written =
-        stream && (all ? !all->failed && put_json(all, page, stream) : fv_page_timeline_put(page->traced, stream));
+    bool written = stream && (all ? !all->failed && put_json(all, page, stream)
+                                  : fv_page_timeline_put(page->traced, page->options->waits, stream));
 
     free(block->text);
     *block = (struct block){ .raw = block->raw };

@@ -117,6 +117,7 @@ struct row {
     const struct fv_trace_call *calls;
     const struct fv_trace_sample *samples;
     const struct fv_trace_span *spans;
+    const struct fv_call_wait *waits; /* of the calls; NULL: as these have them */
     size_t call_count, sample_count, span_count;
 };
 
@@ -196,6 +197,29 @@ static void put_meetings(const struct row *row, struct fv_json *out)
     fv_json_end(out);
 }
 
+static struct fv_call_wait wait_of(const struct row *row, size_t i)
+{
+    const struct fv_trace_call *call = &row->calls[i];
+
+    return row->waits ? row->waits[i] : (struct fv_call_wait){ call->wait_s, call->waits_for, call->waits_for_thread };
+}
+
+static void put_waits(const struct row *row, struct fv_json *out)
+{
+    fv_json_array(out, "waits");
+    for (size_t i = 0; i < row->call_count; i++) {
+        const struct fv_call_wait w = wait_of(row, i);
+
+        if (ns(w.wait_s) > 0) {
+            fv_json_unsigned(out, NULL, i);
+            fv_json_signed(out, NULL, ns(w.wait_s));
+            fv_json_unsigned(out, NULL, w.waits_for);
+            fv_json_unsigned(out, NULL, w.waits_for_thread);
+        }
+    }
+    fv_json_end(out);
+}
+
 static void put_calls(const struct row *row, struct fv_json *out)
 {
     const struct fv_trace_call *of = row->calls;
@@ -216,15 +240,7 @@ static void put_calls(const struct row *row, struct fv_json *out)
     fv_json_end(out);
     put_numbers(out, "durations", of, sizeof(*of), row->call_count, call_duration);
     put_numbers(out, "bytes", of, sizeof(*of), row->call_count, call_bytes);
-    fv_json_array(out, "waits");
-    for (size_t i = 0; i < row->call_count; i++)
-        if (ns(of[i].wait_s) > 0) {
-            fv_json_unsigned(out, NULL, i);
-            fv_json_signed(out, NULL, ns(of[i].wait_s));
-            fv_json_unsigned(out, NULL, of[i].waits_for);
-            fv_json_unsigned(out, NULL, of[i].waits_for_thread);
-        }
-    fv_json_end(out);
+    put_waits(row, out);
     put_meetings(row, out);
 }
 
@@ -328,7 +344,8 @@ static void put_lanes(struct paths *p, const struct row *row, struct fv_json *ou
     fv_json_end(out);
 }
 
-static void put_rows(const struct fv_model *m, struct paths *paths, struct fv_json *out)
+static void put_rows(const struct fv_model *m, const struct fv_call_wait *waits, struct paths *paths,
+                     struct fv_json *out)
 {
     struct row row = { 0 };
 
@@ -338,6 +355,7 @@ static void put_rows(const struct fv_model *m, struct paths *paths, struct fv_js
         fv_json_object(out, NULL);
         fv_json_signed(out, "rank", m->ranks[row.rank].world_rank);
         fv_json_unsigned(out, "thread", row.thread);
+        row.waits = waits ? waits + calls : NULL;
         put_calls(&row, out);
         put_samples(paths, &row, out);
         put_lanes(paths, &row, out);
@@ -412,7 +430,7 @@ static void put_messages(const struct fv_trace_excerpt *t, struct fv_json *out)
     fv_json_end(out);
 }
 
-bool fv_page_timeline_put(const struct fv_profile *profile, FILE *stream)
+bool fv_page_timeline_put(const struct fv_profile *profile, const struct fv_call_wait *waits, FILE *stream)
 {
     const struct fv_trace_excerpt *t = &profile->model->excerpt;
     struct fv_json json = { .out = stream }, *out = &json;
@@ -429,9 +447,10 @@ bool fv_page_timeline_put(const struct fv_profile *profile, FILE *stream)
     for (unsigned layer = 0; layer < FV_TRACE_LAYERS; layer++)
         fv_json_unsigned(out, NULL, t->spans_left_out[layer]);
     fv_json_end(out);
-    fv_json_unsigned(out, "waits_unknown", t->waits_unknown);
-    fv_json_bool(out, "waits_cut", t->waits_cut);
-    put_rows(profile->model, &paths, out);
+    fv_json_bool(out, "waits_analysed", waits);
+    fv_json_unsigned(out, "waits_unknown", waits ? 0 : t->waits_unknown);
+    fv_json_bool(out, "waits_cut", !waits && t->waits_cut);
+    put_rows(profile->model, waits, &paths, out);
     put_messages(t, out);
     put_comms(profile->model, out);
     put_paths(&paths, out);

@@ -4,6 +4,7 @@
 #define FV_PAGE_TIMELINE_H
 
 #include "profile/profile.h"
+#include "views/views.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
  *
  *     { "end": of the run, "left_out": calls that are not here, "messages_left_out", "unmatched", "samples_left_out":
  *     that others stand for, "spans_left_out": [ of each layer ],
+ *       "waits_analysed": waits are those of the analysis, and none is unknown;
  *       "waits_unknown": collective calls that are here whose waiting nobody knows, "waits_cut": that for the last
  *       messages is not known, "rows": [ { "rank", "thread": its id, "sites": [ of each call: id of callsites, or null
  *       ], "gaps": [ from the end of the call before ],
@@ -31,7 +33,7 @@
  *       "messages": { "from": [...], "to": [...], "from_thread": [ ids ], "to_thread": [...], "sent": [...],
  *                     "flight": [ from then to the end of the call that received ], "bytes": [...] } }
  *
- * False: it could not be written. */
-bool fv_page_timeline_put(const struct fv_profile *profile, FILE *out);
+ * waits: as struct fv_page_options has them. False: it could not be written. */
+bool fv_page_timeline_put(const struct fv_profile *profile, const struct fv_call_wait *waits, FILE *out);
 
 #endif
