@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* More calls than a small page takes for its timeline, and more call paths than it takes for its tables: 6,000 calls of
+/* More calls than a small page takes for its timeline, and more call paths than it takes for its tables: 500 calls of
  * each rank by one path, and 8,192 by one each. */
 #include <mpi.h>
 
@@ -25,7 +25,7 @@ __attribute__((noinline)) static void walk(int deep)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    for (int i = 0; i < 6000; i++)
+    for (int i = 0; i < 500; i++)
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     walk(DEEP);
     MPI_Finalize();
