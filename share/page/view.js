@@ -9,6 +9,7 @@ const NAMES_WIDE = 120,
   LEAST_ROW = 2 /* pixels: more rows than that are merged */,
   NAMED_ROW = 18 /* from here on rows show their slices */,
   MOST_LINES = 500,
+  MOST_PAST = 100 /* views to go back to */,
   MOST_TALL = 160; /* pixels: rows that have all the room are no taller */
 
 /* Does one thing after the other, and of those that come meanwhile only the last. */
@@ -59,6 +60,9 @@ class View {
     this.messages = { messages: [], left_out: 0 };
     this.showsMessages = address.get("messages") !== "no";
     this.isOfFunction = address.get("messagesof") === "function";
+    this.place = null; /* where the view has come to rest */
+    this.past = [];
+    this.future = [];
     this.canvas = make("canvas", { id, tabindex: "0", role: "img", "aria-label": "Timeline of all rows" });
     this.map = make("canvas", {
       id: "map",
@@ -209,6 +213,30 @@ class View {
 
     this.go(this.from + by, this.to + by);
   }
+  /* Selects the next call of the row, or the one before; without a selected call, from the begin of what is in view. */
+  async step(by) {
+    const { span_ns: span } = this.about,
+      at = this.selected || {
+        ...{ row: this.rows.seen(Math.max(0, Math.floor(this.firstRow)), this.rowsShown)[0], depth: -1 },
+        ...{ begin: Math.max(Math.round(this.from), 0), ns: (this.to - this.from) / 64 },
+      },
+      isWanted = ({ begin, depth }) => by * (begin - at.begin || depth - at.depth) > 0;
+
+    for (let wide = 16 * Math.max(Math.round(at.ns), 64); ; wide *= 8) {
+      const from = by > 0 ? at.begin : Math.max(at.begin - wide, 0),
+        to = by > 0 ? Math.min(at.begin + wide, span) : at.begin + 1,
+        { slices } = await this.trace.slices(at.row, from, to, 0),
+        found = slices.filter(isWanted).sort((a, b) => by * (a.begin - b.begin || a.depth - b.depth));
+
+      if (found.length && (by > 0 || found[0].begin >= from || !from)) {
+        this.select(found[0]);
+        if (found[0].begin < this.from || found[0].begin > this.to) this.goToTime(found[0].begin);
+        return;
+      }
+      if (by > 0 ? to >= span : !from) break;
+    }
+    this.tellShortly(by > 0 ? "no later call of this row" : "no call of this row before");
+  }
   tallerRows(factor, y = this.top) {
     const row = this.firstRow + (y - this.top) / this.rowTall,
       tall = Math.min(Math.max(this.rowTall * factor, 0.05), 200);
@@ -218,7 +246,7 @@ class View {
   changed() {
     clearTimeout(this.later);
     this.later = setTimeout(() => {
-      this.writePlace();
+      this.settle();
       this.bench.age();
     }, 200);
     for (const view of this.all) {
@@ -228,6 +256,30 @@ class View {
     }
   }
   follow() {}
+  /* Where the view has come to rest is where `back` comes to. */
+  settle() {
+    const { from, to, firstRow, rowTall, isFit } = this,
+      before = this.place;
+
+    this.writePlace();
+    this.place = { from, to, firstRow, rowTall, isFit };
+    if (!before || Object.entries(before).every(([key, value]) => this.place[key] === value)) return;
+    if (!this.isGoing) {
+      this.past = [...this.past, before].slice(-MOST_PAST);
+      this.future = [];
+    }
+    this.isGoing = false;
+  }
+  /* from: this.past, or this.future; to: the other one. */
+  goBack(from, to) {
+    if (!from.length) {
+      this.tellShortly(from === this.past ? "there is no view before this one" : "there is no later view");
+      return;
+    }
+    to.push(this.place);
+    Object.assign(this, from.pop(), { isGoing: true });
+    this.changed();
+  }
   writePlace() {
     address.place = [
       Math.round(this.from) + "-" + Math.round(this.to),
@@ -496,13 +548,23 @@ class View {
     const slice = this.sliceAt(x, y),
       line = y > this.top ? this.rows.lines[this.rowAt(y)] : null;
 
-    if (slice) return this.about.regions[slice.region].name + ", " + nanoseconds(slice.ns);
+    if (slice)
+      return (
+        this.about.regions[slice.region].name +
+        ", " +
+        nanoseconds(slice.ns) +
+        (slice.wait ? ", waited " + nanoseconds(slice.wait) : "")
+      );
     if (!line) return "";
     const tile = this.tileAt(x, y);
     return tile && tile.parts.length ? tile.words + ": " + tile.parts.join(", ") : lineWords(line);
   }
+  writeCall(slice) {
+    address.set("call", slice && this === this.all[0] ? [slice.row, slice.begin, slice.depth].join() : null);
+  }
   /* tile: what there is in the place of a call, see tileAt(). */
   select(slice, tile = null) {
+    this.writeCall(slice);
     for (const view of this.all) {
       view.selected = view === this ? slice : null;
       view.overlays.select(view.selected);
@@ -511,6 +573,16 @@ class View {
     this.details.show(slice, this, tile);
     showLegend(this.all[0]);
   }
+}
+
+/* The call that the address names. */
+async function selectFromAddress(view) {
+  const [row, begin, depth] = (address.get("call") || "").split(",").map(Number),
+    isThere = Number.isInteger(row) && row < view.about.rows.length && begin >= 0 && begin <= view.about.span_ns,
+    { slices } = isThere ? await view.trace.slices(row, begin, begin + 1, 0) : { slices: [] },
+    wanted = slices.find(slice => slice.begin === begin && slice.depth === depth);
+
+  if (wanted) view.select(wanted);
 }
 
 /* A trace that is compared, below the first one. Its times are its own: `shift` later they are those of the first one,

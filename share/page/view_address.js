@@ -14,7 +14,7 @@ function decoded(text) {
 const address = {
   place: "",
   parts: new Map(),
-  listeners: [],
+  takers: [] /* of what the address says; called again when it is another one */,
 
   read() {
     const [place, ...parts] = location.hash.slice(1).split("&");
@@ -29,6 +29,10 @@ const address = {
     if (value === null) this.parts.delete(key);
     else this.parts.set(key, value);
     this.write();
+  },
+  keep(take) {
+    this.takers.push(take);
+    take();
   },
   text() {
     return (

@@ -179,7 +179,8 @@ class Comparison {
         "p",
         { class: "tools" },
         rowsChooser(view),
-        chooser(
+        keptChooser(
+          "measure",
           "what is compared",
           Object.entries(MEASURES).map(([key, { words }]) => [key, words]),
           this.measure,

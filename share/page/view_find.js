@@ -6,11 +6,23 @@
 const HISTOGRAM_TALL = 92,
   HISTOGRAM_HEAD = 16,
   HISTOGRAM_FOOT = 18 /* pixels */,
+  TYPED_MS = 300 /* without another letter */,
   MOST_LABELS_FOUND = 100,
   ORDERS = { longest: 0, earliest: 1, latest: 2 };
 
 /* Where a bar begins, ns (fv_timeline_bar()). */
 const barFrom = bar => (4 + (bar % 4)) * 2 ** (Math.floor(bar / 4) - 2);
+
+/* As timeOf() takes it, to the ns. */
+function exactTime(ns) {
+  const [size, unit] = [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "us"],
+  ].find(([least]) => ns >= least) || [1, "ns"];
+
+  return ns / size + " " + unit;
+}
 
 class Find {
   constructor(view) {
@@ -23,8 +35,9 @@ class Find {
         type: "text",
         placeholder,
         "aria-label": label,
-        onchange: () => this.refresh(),
-        onkeydown: event => event.key === "Enter" && this.refresh(),
+        onchange: () => this.ask(),
+        oninput: () => this.ask(TYPED_MS),
+        onkeydown: event => event.key === "Enter" && this.ask(),
       });
 
       input.style.width = wide + "em";
@@ -44,7 +57,7 @@ class Find {
     this.labels = make("ul", { class: "labels", "aria-label": "labels that were found", hidden: true });
     this.where = make(
       "select",
-      { "aria-label": "time that is searched", onchange: () => this.refresh() },
+      { "aria-label": "time that is searched", onchange: () => this.ask() },
       make("option", { value: "all" }, "in the whole run"),
       make("option", { value: "seen" }, "in what is in view"),
     );
@@ -81,8 +94,40 @@ class Find {
       this.picture,
       this.table.element,
     );
+    this.fields = {
+      ...{ text: this.text, in: this.where, rows: this.row, least: this.least, most: this.most },
+      ...(view.about.messages ? { partner: this.partner, bytes: this.size } : {}),
+    };
     selection.onChange(() => this.select());
     this.select();
+    address.keep(() => this.readAddress());
+  }
+
+  /* What is typed in or chosen, some time after the last letter. */
+  ask(after = 0) {
+    clearTimeout(this.later);
+    if (after) {
+      this.later = setTimeout(() => this.ask(), after);
+      return;
+    }
+    this.writeAddress();
+    this.refresh();
+  }
+  writeAddress() {
+    const said = new URLSearchParams();
+
+    for (const [key, { value }] of Object.entries(this.fields)) if (value && value !== "all") said.set(key, value);
+    address.set("find", said.toString() || null);
+  }
+  readAddress() {
+    const text = address.get("find"),
+      said = new URLSearchParams(text || "");
+
+    if (text === null) return;
+    for (const [key, field] of Object.entries(this.fields))
+      field.value = key === "in" ? (said.get(key) === "seen" ? "seen" : "all") : said.get(key) || "";
+    if (this.view.bench && this.view.bench.isSeen("find")) this.refresh();
+    else if (this.view.bench) this.view.bench.stale.add("find");
   }
 
   columns() {
@@ -331,9 +376,9 @@ class Find {
     });
   }
   setRange(range) {
-    this.least.value = range ? Math.ceil(range.from) + " ns" : "";
-    this.most.value = range ? Math.floor(range.to) + " ns" : "";
-    this.refresh();
+    this.least.value = range ? exactTime(Math.ceil(range.from)) : "";
+    this.most.value = range ? exactTime(Math.floor(range.to)) : "";
+    this.ask();
   }
   draw(c, width) {
     const { bars } = this.found,
@@ -357,9 +402,12 @@ class Find {
     for (let bar = first, free = 0; bar <= last && bars.length; bar++) {
       const words = seconds(barFrom(bar) / 1e9);
 
-      if ((bar - first) * step < free) continue;
-      c.fillText(words, (bar - first) * step, low + 3);
-      free = (bar - first) * step + c.measureText(words).width + 16;
+      const { width: wide } = c.measureText(words),
+        x = (bar - first) * step;
+
+      if (x < free || x + wide > width) continue;
+      c.fillText(words, x, low + 3);
+      free = x + wide + 16;
     }
     if (bars.length) c.fillText("calls by duration, logarithmic, the most: " + count(most) + "; drag to choose", 4, 1);
   }

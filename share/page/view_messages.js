@@ -25,7 +25,8 @@ class Messages {
         { class: "tools" },
         rowsChooser(view),
         make("label", null, "calls: ", this.functions),
-        chooser(
+        keptChooser(
+          "matrix",
           "show",
           [
             ["bytes", "bytes"],

@@ -211,6 +211,7 @@ async function startView(view) {
     if (view.isFit) view.goToAll();
   }
   await view.rows.fromAddress();
+  await selectFromAddress(view);
   const sizes = new ResizeObserver(() => {
     for (const of of view.all) {
       of.tall = of.canvas.clientHeight;
@@ -222,6 +223,7 @@ async function startView(view) {
   addEventListener("hashchange", () => {
     address.read();
     view.readAddress();
+    address.takers.forEach(take => take());
     view.rows.fromAddress().then(() => view.changed());
     if (view.bench.panels.has("alike")) view.bench.panels.get("alike").takeAddress();
     view.bench.fromAddress();
@@ -232,6 +234,7 @@ async function startView(view) {
     view.isOfFunction = address.get("messagesof") === "function";
     view.crowd.isOpen = address.get("messages") === "matrix";
     selection.fromAddress();
+    selectFromAddress(view);
     view.changed();
   });
   selection.onChange(() => {

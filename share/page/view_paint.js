@@ -83,7 +83,7 @@ function mixed(a, b, part = 0.5) {
 /* Of more functions some have the same. */
 const functionColour = i => FUNCTIONS[i % FUNCTIONS.length];
 
-const COMPUTING = "computing, function not known"; /* in a colour of its own */
+const COMPUTING = "outside of calls, function not known"; /* in a colour of its own */
 
 const HATCH = 8; /* pixels from stripe to stripe */
 const HATCHED = 3 / HATCH; /* the part of it that is stripes */

@@ -221,6 +221,7 @@ class Rows {
     this.again.hidden = !isOld;
     this.filter.setAttribute("aria-invalid", String(!this.isGood || !hasAny));
     this.note.textContent = [
+      this.isGood ? "" : "all ranks: say some as 0-3,8 or 0:1",
       !hasAny ? "there is no such rank" : left ? plural(left, "row") + " left out" : "",
       isOld ? "sorted by another stretch of time" : "",
     ]

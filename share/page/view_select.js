@@ -122,6 +122,25 @@ function ofWholeCalls(view, what) {
   return from > 0 || to < view.about.span_ns ? "; " + what + " of whole calls" : "";
 }
 
+/* A chooser (axes.js) whose choice is in the address. take(value): also once the address has another one. */
+function keptChooser(key, label, entries, usual, take) {
+  const known = value => entries.some(([of]) => of === value),
+    element = chooser(label, entries, usual, value => {
+      address.set(key, value === usual ? null : value);
+      take(value);
+    }),
+    select = element.querySelector("select");
+
+  address.keep(() => {
+    const wanted = known(address.get(key)) ? address.get(key) : usual;
+
+    if (select.value === wanted) return;
+    select.value = wanted;
+    take(wanted);
+  });
+  return element;
+}
+
 /* Whether panels are of the rows in view, or of all. */
 const panelRows = { all: false };
 

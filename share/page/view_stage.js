@@ -3,6 +3,16 @@
 /* What a page with a timeline does with it: keys, mouse, the picture of the whole run. */
 
 const VIEW_KEYS = [
+  [
+    "., ,",
+    "select the next call of the row, select the call of the row before",
+    { ".": view => view.step(1), ",": view => view.step(-1) },
+  ],
+  [
+    "Backspace, \\",
+    "back to the view before, forward again",
+    { Backspace: view => view.goBack(view.past, view.future), "\\": view => view.goBack(view.future, view.past) },
+  ],
   ["w, s", "zoom in, zoom out", { w: view => view.zoom(1 / 1.5), s: view => view.zoom(1.5) }],
   [
     "a, d, left, right",

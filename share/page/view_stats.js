@@ -45,7 +45,8 @@ class Functions {
         "p",
         { class: "tools" },
         rowsChooser(view),
-        chooser(
+        keptChooser(
+          "times",
           "times",
           [
             ["calls", "of calls"],
@@ -223,7 +224,8 @@ class Waiting {
         "p",
         { class: "tools" },
         rowsChooser(view),
-        chooser(
+        keptChooser(
+          "waits",
           "waiting",
           Object.entries(WAIT_GROUPS).map(([key, { title }]) => [key, title]),
           this.group,

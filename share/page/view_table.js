@@ -17,6 +17,7 @@ class LongTable {
   ) {
     Object.assign(this, { id, told, columns, choose, isChosen, rowTall });
     this.arrange = arrange || ((rows, compare) => rows.sort(compare));
+    this.usual = sorted;
     this.sorted = sorted;
     this.down = true;
     this.rows = this.inOrder = [];
@@ -28,11 +29,23 @@ class LongTable {
     this.element.addEventListener("scroll", () => this.soon());
     new ResizeObserver(() => this.soon()).observe(this.element);
     this.setColumns(columns);
+    address.keep(() => {
+      this.takeOrder();
+      this.sort();
+    });
   }
 
+  /* "time", "time,up"; what is no column here is none. */
+  takeOrder() {
+    const [key, way] = (address.get("sort-" + this.id) || "").split(","),
+      isThere = of => this.columns.some(column => column.key === of);
+
+    this.down = !isThere(key) || way !== "up";
+    this.sorted = [key, this.usual].find(isThere) || null;
+    this.drawHead();
+  }
   setColumns(columns) {
     this.columns = columns;
-    if (this.sorted && !columns.some(column => column.key === this.sorted)) this.sorted = null;
     this.widths.replaceChildren(
       ...columns.map(column => {
         const col = make("col");
@@ -42,7 +55,7 @@ class LongTable {
       }),
     );
     this.table.style.minWidth = columns.reduce((sum, column) => sum + (column.wide || 16), 0) + "em";
-    this.drawHead();
+    this.takeOrder();
     this.setRows(this.rows);
   }
   setRows(rows) {
@@ -68,6 +81,10 @@ class LongTable {
   sortBy(column) {
     this.down = this.sorted === column.key ? !this.down : !column.isText;
     this.sorted = column.key;
+    address.set(
+      "sort-" + this.id,
+      this.down && this.sorted === this.usual ? null : this.sorted + (this.down ? "" : ",up"),
+    );
     this.drawHead();
     this.sort();
   }

@@ -22,7 +22,7 @@ static const char usage[] =
     "Shows live charts of what the kernel and the hardware of this machine count, on a page whose address it prints.\n"
     "More events can be chosen on the page; all its readers get the same samples.\n"
     "EVENT is as for `fvmpi stat`; without any, the usual events are shown.\n"
-    "The server is for this host only. The printed line says how to reach it from another host, by ssh.\n"
+    "The server is for this host only. The second line printed says how to reach it from another host, by ssh.\n"
     "The address contains a token, which allows to read the page, to add labels and to choose events.\n"
     "\n"
     "DIR is the experiment directory of a job that runs or will start: its name has a slash (./exp), or it exists.\n"

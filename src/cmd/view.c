@@ -28,7 +28,7 @@ static const char usage[] =
     "What the page needs is made once and kept: DIR/.fvmpi-view, ARCHIVE.fvmpi/.fvmpi-view, or the user's cache.\n"
     "Until then, the page of a large trace shows the first part of each process.\n"
     "Where there is a desktop, the browser is opened.\n"
-    "The server is for this host only. The printed line says how to reach it from another host, by ssh.\n"
+    "The server is for this host only. The second line printed says how to reach it from another host, by ssh.\n"
     "The address contains a token, which allows to read the page.\n"
     "\n"
     "      --index-max N  bytes that the page's file may take, or with K, M, G, from 1M; then it leaves out short "

@@ -469,7 +469,8 @@ void fv_web_say_address(const struct fv_web *s)
     struct utsname name;
 
     uname(&name);
-    printf("http://127.0.0.1:%u/?token=%s    (from elsewhere: ssh -L %u:127.0.0.1:%u %s, then the same address)\n",
+    printf("http://127.0.0.1:%u/?token=%s\n"
+           "(from elsewhere: ssh -L %u:127.0.0.1:%u %s, then the same address)\n",
            port, fv_web_token(s), port, port, name.nodename);
     fflush(stdout);
 }

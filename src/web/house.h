@@ -59,7 +59,7 @@ unsigned fv_web_port(const struct fv_web *web);
 const char *fv_web_token(const struct fv_web *web);
 /* Closes connections that have shown no token for a while; every few seconds. */
 void fv_web_close_strangers(struct fv_web *web);
-/* The first line of such a command: the address, and how to come to it from elsewhere. */
+/* The first line of such a command is the address, the second one how to come to it from elsewhere. */
 void fv_web_say_address(const struct fv_web *web);
 
 #endif
