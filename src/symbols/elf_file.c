@@ -108,7 +108,7 @@ static void add_symbol(struct fv_elf *e, const Elf64_Sym *s, const char *name)
         return;
     FV_GROW(e->symbols, e->symbol_room, e->symbol_count + 1);
     e->symbols[e->symbol_count++] =
-        (struct fv_elf_symbol){ s->st_value, s->st_size, name, bind < 3 ? preference[bind] : 3 };
+        (struct fv_elf_symbol){ s->st_value, s->st_size, name, s->st_shndx, bind < 3 ? preference[bind] : 3 };
 }
 
 static bool read_table(struct fv_elf *e, uint32_t type)
@@ -171,6 +171,21 @@ void fv_elf_imports(struct fv_elf *e)
     read_symbols(e, FV_ELF_IMPORTS);
 }
 
+/* A symbol without a size, such as _init, goes on to the end of its section: behind that there may be jumps to shared
+ * libraries, which are none of its. */
+static bool holds(const struct fv_elf *e, const struct fv_elf_symbol *s, uint64_t address)
+{
+    Elf64_Ehdr h;
+
+    if (s->size)
+        return address - s->begin < s->size;
+    if (s->section >= section_count(e, &h))
+        return false;
+    const Elf64_Shdr in = section(e, &h, s->section);
+
+    return address - in.sh_addr < in.sh_size;
+}
+
 const struct fv_elf_symbol *fv_elf_find(const struct fv_elf *e, uint64_t address)
 {
     size_t before = FV_COUNT_BEFORE(i, e->symbol_count, e->symbols[i].begin <= address);
@@ -182,7 +197,7 @@ const struct fv_elf_symbol *fv_elf_find(const struct fv_elf *e, uint64_t address
 
         if (best && s->begin != best->begin)
             break;
-        if (s->size ? address - s->begin < s->size : !steps)
+        if ((s->size || !steps) && holds(e, s, address))
             best = s;
     }
     return best;

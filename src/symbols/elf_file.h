@@ -9,6 +9,7 @@
 struct fv_elf_symbol {
     uint64_t begin, size;
     const char *name;   /* in the file; valid until fv_elf_close() */
+    uint16_t section;   /* where it is */
     uint8_t preference; /* among symbols of one address: global before weak before local */
 };
 struct fv_elf {

@@ -293,6 +293,21 @@ def not_its(bench):
             equal('files', {f[1] for chain in frames.values() for f in chain}, {'?'})
 
 
+def in_stubs(bench):
+    with bench.test('jumps to shared libraries are not of _init, which has no size and stands before them'):
+        path = bench.program('stubs').path
+        found = {}
+        for line in tool(['readelf', '-SW', path]).splitlines():
+            of = re.match(r' *\[ *\d+\] (\.init|\.plt\S*|\.text) +PROGBITS +([0-9a-f]+)', line)
+            if of:
+                found[of.group(1)] = int(of.group(2), 16)
+        frames, _ = ours(path, list(found.values()))
+        by_section = {name: [of for of, *_ in frames[address]] for name, address in found.items()}
+        check(any(name.startswith('.plt') for name in found), 'no stubs: {}', found)
+        equal('.init', by_section['.init'], ['_init'])
+        equal('others', [name for name, of in by_section.items() if '_init' in of], ['.init'])
+
+
 def without_libdw(bench):
     """libbfd reads what it can, and no file is called <artificial>; of the rest one note says what to do, which
     works."""
@@ -361,6 +376,7 @@ def main():
     for compiler, name in (('g++', 'gcc'), ('clang++', 'clang')):
         bench = Bench(tap, compiler, name)
         not_its(bench)
+        in_stubs(bench)
         without_libdw(bench)
         if not has_libdw:
             with bench.test('forms that libbfd does not read'):
