@@ -343,6 +343,7 @@ void fv_import_take_part(struct fv_merge *m, const struct fv_import_part *part)
 {
     import_of(m)->part = *part;
     import_of(m)->is_part = true;
+    m->is_later_part = part->from_ns && import_of(m)->call_path != FV_NONE;
 }
 
 void fv_import_take_head(struct fv_merge *m, uint64_t bytes)

@@ -235,7 +235,9 @@ static bool collect(struct collecting *c)
 
 static bool collect_all(struct fv_analysis *a, const struct fv_analysis_options *options)
 {
-    struct collecting c = { .a = a, .options = options, .match = fv_match_new(a->merge->defs.world_size) };
+    struct collecting c = { .a = a,
+                            .options = options,
+                            .match = fv_match_new(a->merge->defs.world_size, a->merge->is_later_part) };
 
     fv_collect_init(&c.collect, a->merge, &a->sites, &a->groups, &a->steps, &a->tallies);
     c.collect.partial = a->rings.any;

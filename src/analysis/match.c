@@ -30,16 +30,19 @@ struct fv_match {
     size_t used;   /* keys */
     uint32_t *met; /* by world rank: in which of the groups that were looked at it was last */
     uint32_t looked_at;
-    uint64_t early; /* as in struct fv_unmatched_counts */
+    uint64_t early;    /* as in struct fv_unmatched_counts */
+    uint64_t given_up; /* receives whose sends are not in the trace */
+    bool is_later_part;
     struct fv_bytes *answers;
     struct fv_item *locks; /* until the end */
     size_t lock_count, lock_room;
 };
 
-struct fv_match *fv_match_new(uint32_t world_size)
+struct fv_match *fv_match_new(uint32_t world_size, bool is_later_part)
 {
     struct fv_match *m = fv_xcalloc(1, sizeof(*m));
 
+    m->is_later_part = is_later_part;
     m->mask = 1023;
     m->buckets = fv_xcalloc(m->mask + 1, sizeof(*m->buckets));
     m->key_count = m->node_count = 1;
@@ -199,10 +202,28 @@ static void meet(struct fv_match *m, const struct fv_item *send, const struct fv
     }
 }
 
+/* What begins in the run has receives of messages that were sent before. By order each would take the next send, and so
+ * would all behind it; by times it is seen that it came before. */
+static bool comes_before(const struct fv_match *m, const struct fv_item *receive, const struct fv_item *send)
+{
+    return m->is_later_part && receive->end && receive->end < send->ns;
+}
+
 static void match_message(struct fv_match *m, const struct fv_item *item)
 {
     struct keyed *k = find_or_add(m, item->key);
+    const struct fv_item *first = k->count ? &m->nodes[k->first].item : NULL;
 
+    if (first && first->kind == FV_ITEM_SEND && item->kind == FV_ITEM_RECEIVE && comes_before(m, item, first)) {
+        m->given_up++;
+        return;
+    }
+    while (k->count && item->kind == FV_ITEM_SEND && m->nodes[k->first].item.kind == FV_ITEM_RECEIVE &&
+           comes_before(m, &m->nodes[k->first].item, item)) {
+        m->given_up++;
+        take(m, k, 0);
+        k = find_or_add(m, item->key);
+    }
     if (!k->count || m->nodes[k->first].item.kind == item->kind) {
         push(m, k, item);
         return;
@@ -574,7 +595,7 @@ void fv_match_end(struct fv_match *m, struct fv_bytes *answers)
 
 struct fv_unmatched_counts fv_match_rest(const struct fv_match *m)
 {
-    struct fv_unmatched_counts u = { .early = m->early };
+    struct fv_unmatched_counts u = { .early = m->early, .receives = m->given_up };
 
     for (uint32_t i = 0; i <= m->mask; i++)
         for (uint32_t k = m->buckets[i]; k; k = m->keys[k].next) {

@@ -13,7 +13,8 @@ struct fv_unmatched_counts {
 };
 
 struct fv_match;
-struct fv_match *fv_match_new(uint32_t world_size);
+/* is_later_part: as of the merge. */
+struct fv_match *fv_match_new(uint32_t world_size, bool is_later_part);
 void fv_match_free(struct fv_match *match);
 
 /* Takes items in the order in which their ranks told them; appends answers (struct fv_answer). */

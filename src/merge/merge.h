@@ -27,12 +27,13 @@ struct fv_merge {
     size_t file_count;
     struct fv_defs defs; /* of all ranks, in their final order */
     struct fv_clocks clocks;
-    struct fv_rings rings;           /* what is left of each trace that is a ring */
-    struct fv_call_info *calls;      /* by function */
-    uint32_t *context_of_node;       /* by call path, ... */
-    uint32_t *function_of_node;      /* ... as in struct fv_contexts */
-    struct fv_contexts contexts;     /* in the first process */
-    bool has_samples;                /* and they are wanted */
+    struct fv_rings rings;       /* what is left of each trace that is a ring */
+    struct fv_call_info *calls;  /* by function */
+    uint32_t *context_of_node;   /* by call path, ... */
+    uint32_t *function_of_node;  /* ... as in struct fv_contexts */
+    struct fv_contexts contexts; /* in the first process */
+    bool is_later_part; /* from some time on, of an archive of ours, in which no message comes before it is sent */
+    bool has_samples;   /* and they are wanted */
     struct fv_calling_node *calling; /* in all: its contexts, on which calling contexts rest. NULL: samples are told
                                       * without them */
     size_t calling_count;

@@ -64,6 +64,7 @@ struct fv_build {
     size_t best_room;
     struct fv_wait_join *waits; /* waits.c, over several visits */
     struct fv_forks *forks;     /* of the file whose call paths are read */
+    bool is_part;               /* of a run */
     size_t traced_calls;        /* as of the experiment, and */
     const struct fv_seen_looks *seen;
 };

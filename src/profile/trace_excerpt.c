@@ -414,7 +414,7 @@ static size_t stream_end(const struct halves *h, size_t begin)
 /* In the order in which they were posted. Where a run ended well and all of them are here, but a stream has not as many
  * sends as receives, some were cancelled, or freed: nobody knows which. */
 static void match(const struct fv_model *m, struct fv_trace_excerpt *t, struct halves *sent, struct halves *received,
-                  bool is_whole)
+                  bool is_whole, bool is_part)
 {
     if (sent->count)
         qsort(sent->items, sent->count, sizeof(*sent->items), by_order);
@@ -422,11 +422,16 @@ static void match(const struct fv_model *m, struct fv_trace_excerpt *t, struct h
         qsort(received->items, received->count, sizeof(*received->items), by_order);
     for (size_t i = 0, k = 0; i < sent->count && k < received->count;) {
         int order = by_stream(&sent->items[i], &received->items[k]);
+        const size_t i_first = i;
         size_t i_end = order <= 0 ? stream_end(sent, i) : i, k_end = order >= 0 ? stream_end(received, k) : k;
 
         for (; !order && i < i_end && k < k_end && (!is_whole || i_end - i == k_end - k); i++, k++) {
             const struct half *s = &sent->items[i], *r = &received->items[k];
 
+            if (is_part && i == i_first && r->time_s < s->begin_s) {
+                i--; /* it was sent before the part begins */
+                continue;
+            }
             FV_GROW(t->messages, t->message_room, t->message_count + 1);
             t->messages[t->message_count++] =
                 (struct fv_trace_message){ s->from, s->to, s->thread, r->thread, s->time_s, r->time_s, r->bytes };
@@ -599,7 +604,7 @@ static void finish_traced(struct fv_build *b, void *state)
         s->halves_left_out += s->sent.count + s->received.count;
         s->sent.count = s->received.count = 0;
     }
-    match(b->model, t, &s->sent, &s->received, is_whole(b->model) && !s->halves_left_out);
+    match(b->model, t, &s->sent, &s->received, is_whole(b->model) && !b->is_part && !s->halves_left_out, b->is_part);
     find_waits(b->model, s);
     if (t->message_count > b->traced_calls) {
         qsort(t->messages, t->message_count, sizeof(*t->messages), by_size);

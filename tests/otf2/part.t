@@ -118,6 +118,26 @@ def own(tap, mpi):
         equal('left', [name for name in os.listdir(directory) if 'part' in name], [])
 
 
+def on_their_way(tap, mpi):
+    """What is received first was sent before the part begins: no later send is taken for it."""
+    with tap.test('{}: messages that are on their way where a part begins'.format(mpi)):
+        program = mpi.build(os.path.join(HERE, 'ahead.c'), output='ahead')
+        run = mpi.profile(program, 2, [], ['--trace', '--sample=off', '-q']).ended(0)
+        harness.run([FVUNIFY, '-q', run.directory]).ended(0)
+        at_s = report_of(os.path.join(run.directory, 'traces.otf2'))['run']['elapsed_s'] / 2
+        text = ' '.join(
+            harness.run([harness.FVMPI, 'report', run.directory, '--from', '%.9f' % at_s]).ended(0).out.split()
+        )
+        check('before they were sent' not in text, 'taken for later ones: {}', text)
+        missing = re.search(r'one side is missing of (\d+) messages', text)
+        check(
+            missing and int(missing.group(1)) in (2, 3, 4),
+            'on their way: 2 or 3, and a barrier perhaps, found {}: {}',
+            missing,
+            text,
+        )
+
+
 def main():
     tap = harness.Tap()
     if not os.path.exists(FVUNIFY + '-serial'):
@@ -127,6 +147,7 @@ def main():
     refused(tap, foreign(tap))
     for mpi in harness.an_mpi(tap):
         own(tap, mpi)
+        on_their_way(tap, mpi)
     tap.done()
 
 
