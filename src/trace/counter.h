@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 #if defined(__x86_64__)
-#include <x86intrin.h>
 #define FV_HAS_COUNTER    1
 #define FV_COUNTER_SOURCE "tsc" /* what the kernel calls it, where its own clock is made of it */
 
+/* __rdtsc(), without its header, which takes half of the time that a file of the library is compiled. */
 static inline uint64_t fv_counter(void)
 {
-    return __rdtsc();
+    return __builtin_ia32_rdtsc();
 }
 
 #elif defined(__aarch64__)

@@ -4,9 +4,6 @@
 
 #include <stdint.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 enum { BATCHES = 200 };
 #define NOT_INSTRUMENTED static inline __attribute__((unused, no_instrument_function))
@@ -23,7 +20,7 @@ NOT_INSTRUMENTED uint64_t now_ns(void)
 NOT_INSTRUMENTED uint64_t read_clock(void)
 {
 #if defined(__x86_64__)
-    return __rdtsc();
+    return __builtin_ia32_rdtsc();
 #else
     return now_ns();
 #endif

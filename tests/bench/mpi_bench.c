@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 enum { BATCHES = 100, CALLS = 1000 };
 
@@ -120,8 +117,8 @@ static void end_pending(void)
 static void clocks(void)
 {
 #if defined(__x86_64__)
-    (void)__rdtsc();
-    (void)__rdtsc();
+    (void)__builtin_ia32_rdtsc();
+    (void)__builtin_ia32_rdtsc();
 #else
     now_ns();
     now_ns();

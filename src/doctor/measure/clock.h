@@ -9,9 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
-#if defined __x86_64__ || defined __i386__
-#include <x86intrin.h>
-#endif
 
 struct fv_doctor;
 struct fv_measure_clock {
@@ -25,7 +22,7 @@ static inline uint64_t fv_measure_ticks(const struct fv_measure_clock *clock)
 {
 #if defined __x86_64__ || defined __i386__
     if (clock->is_tsc)
-        return __rdtsc();
+        return __builtin_ia32_rdtsc();
 #endif
     (void)clock;
     return fv_now_ns();
