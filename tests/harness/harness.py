@@ -321,14 +321,25 @@ def needs_fvunify(tap):
     tap.done()
 
 
+FIELD = re.compile(r'([\w.\[\]]+)=("(?:[^"\\]|\\.)*"|\S*)')
+_keys = set()  # that FIELD has
+
+
+def fields_of(text):
+    """FIELD's keys and values. Where nothing is quoted, as in most lines, words are found faster than by FIELD."""
+    if '"' not in text:
+        found = dict(word.split('=', 1) for word in text.split() if '=' in word)
+        if found.keys() <= _keys:
+            return found
+    found = {key: value.strip('"') for key, value in FIELD.findall(' ' + text)}
+    _keys.update(found)
+    return found
+
+
 def dump(path, *types):
     """The lines of `fvmpi dump`, all or of these types: their type, and their fields, as text and by name."""
     lines = (line.partition(' ') for line in run([FVMPI, 'dump', path]).ended(0).out.splitlines())
-    return [
-        (of, {key: value.strip('"') for key, value in re.findall(r'([\w.\[\]]+)=("(?:[^"\\]|\\.)*"|\S*)', ' ' + rest)})
-        for of, _, rest in lines
-        if not types or of in types
-    ]
+    return [(of, fields_of(rest)) for of, _, rest in lines if not types or of in types]
 
 
 def dumped(path, *types):

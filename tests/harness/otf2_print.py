@@ -43,19 +43,26 @@ def pairs(text):
     )
 
 
+HEAD = re.compile(r'([A-Z_]+) +(\d+) +(\d+)  (.*)')
+FIELD = re.compile(r'([A-Z][A-Za-z ]*): ("[^"]*"|\d+|[A-Z_]+)(?: <(\d+)>)?')
+ATTRIBUTE = re.compile(r'\("(?:fvmpi::)?(\w+)" <\d+>; \w+; ([^)]*)\)')
+NUMBER = re.compile(r'<(\d+)>$')
+
+
 def read(events, line):
-    head = re.match(r'([A-Z_]+) +(\d+) +(\d+)  (.*)', line)
+    head = HEAD.match(line)
     if head:
         kind, location, time, rest = head.groups()
         event = Event(kind=kind, location=int(location), time=int(time))
-        for key, value, number in re.findall(r'([A-Z][A-Za-z ]*): ("[^"]*"|\d+|[A-Z_]+)(?: <(\d+)>)?', rest):
-            event[key.lower()] = value
+        for key, value, number in FIELD.findall(rest):
+            key = key.lower()
+            event[key] = value
             if number:
-                event[key.lower() + ' id'] = int(number)
+                event[key + ' id'] = int(number)
         events.append(event)
     elif 'ADDITIONAL ATTRIBUTES' in line:
-        for name, value in re.findall(r'\("(?:fvmpi::)?(\w+)" <\d+>; \w+; ([^)]*)\)', line):
-            number = re.search(r'<(\d+)>$', value)
+        for name, value in ATTRIBUTE.findall(line):
+            number = NUMBER.search(value)
             events[-1][name] = (
                 int(number.group(1)) if name == 'cause' else value.split('"')[1] if '"' in value else int(value)
             )

@@ -12,6 +12,7 @@ is named by the MPI function, by the function that calls it (`inside`) and, wher
 `through`, further functions that must stand in this order on the way out to main. Frames of inlined
 functions count as frames.
 """
+import functools
 import os
 import re
 
@@ -56,6 +57,10 @@ def close(what, found, wanted, within):
     )
 
 
+def has_parts(value):
+    return isinstance(value, (dict, list))
+
+
 def nulls(schema, data, where='', root=None):
     """Places of the data that are null where the JSON Schema does not allow it. Not a judge of all of a schema, and so
     needs no package."""
@@ -65,29 +70,33 @@ def nulls(schema, data, where='', root=None):
         return [] if 'null' in schema.get('type', ['null']) else [where]
     if isinstance(data, dict) and 'prefixItems' in schema.get('properties', {}).get('rows', {}).get('items', {}):
         rows = schema['properties']['rows']['items']['prefixItems']
+        may_not = [nulls(of, None, where, root) for of in rows]
         return [
             '{}[{}].{}'.format(where, i, column)
             for i, row in enumerate(data['rows'])
             if None in row
-            for column, of, value in zip(data['columns'], rows, row)
-            if nulls(of, value, where, root)
+            for column, of, value, wrong in zip(data['columns'], rows, row, may_not)
+            if (wrong if value is None else has_parts(value) and nulls(of, value, where, root))
         ]
     if isinstance(data, dict):
         other = schema.get('additionalProperties') or {}
         return [
             place
             for key, value in data.items()
+            if value is None or has_parts(value)
             for place in nulls(schema.get('properties', {}).get(key, other), value, where + '.' + key, root)
         ]
     if isinstance(data, list):
         return [
             place
             for i, value in enumerate(data)
+            if value is None or has_parts(value)
             for place in nulls(schema.get('items') or {}, value, '{}[{}]'.format(where, i), root)
         ]
     return []
 
 
+@functools.lru_cache(None)
 def plain(name):
     """Without its arguments: `work::Grid<int>::exchange(int)` -> `work::Grid<int>::exchange`."""
     if not name:
@@ -98,10 +107,10 @@ def plain(name):
 
 def plainly(data):
     """{"columns": [...], "rows": [[...], ...]} as a list of {column: value}."""
-    if isinstance(data, dict) and set(data) == {'columns', 'rows'}:
+    if isinstance(data, dict) and len(data) == 2 and 'columns' in data and 'rows' in data:
         return [dict(zip(data['columns'], row)) for row in data['rows']]
     if isinstance(data, dict):
-        return {key: plainly(value) for key, value in data.items()}
+        return {key: plainly(value) if has_parts(value) else value for key, value in data.items()}
     return [plainly(value) for value in data] if isinstance(data, list) else data
 
 

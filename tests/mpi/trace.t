@@ -193,7 +193,8 @@ def killed(mpi, options=(), calls_at_least=0):
     try:
         rows = harness.wait_until(truth, what='the program to get ready')
         wanted = calls_at_least + random.randrange(50, 20000)
-        harness.wait_until(lambda: min(row[1] for row in truth()) >= wanted, what='so many calls', pause=0.0005)
+        pause = 0.01 if calls_at_least else 0.0005  # these take long
+        harness.wait_until(lambda: min(row[1] for row in truth()) >= wanted, what='so many calls', pause=pause)
         for pid, _, _ in rows:
             os.kill(pid, signal.SIGKILL)
         harness.finish(process, 30)

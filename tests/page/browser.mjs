@@ -104,7 +104,10 @@ export async function opened(browser, address, options, rows = "#sums tbody tr")
 /* of: what of the page is judged, { include } or { exclude }, where the rest was judged before. */
 export async function accessible(page, of = null) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
-  const { violations } = await page.evaluate(of => axe.run(of || document, { resultTypes: ["violations"] }), of);
+  const { violations } = await page.evaluate(
+    of => axe.run(of || document, { resultTypes: ["violations"], selectors: false }),
+    of,
+  );
 
   return violations
     .map(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of threads share: programs of this directory, built and run under the serial flavour or an MPI's."""
+import functools
 import os
 import re
 import subprocess
@@ -53,6 +54,7 @@ def symbols(path):
     )
 
 
+NUMBER = re.compile(r'-?(0x[0-9a-f]+|\d+)')
 KINDS = ('mutex', 'rwlock', 'spin', 'barrier', 'cond', 'sem', 'join', 'once', 'omp')  # enum fv_sync_kind
 
 
@@ -79,12 +81,14 @@ class Waits:
             elif kind == 'damage':
                 self.damages.append(f)
 
+        @functools.lru_cache(None)
         def name(module, offset, bias):
             if module not in tables:
                 tables[module] = symbols(modules[module]) if module in modules else []
             found = [n for a, n in tables[module] if a <= offset - bias]
             return re.sub(r'(?<=.)\..*', '', found[-1]) if found else '?'
 
+        @functools.lru_cache(None)
         def names(path):
             found = []
             while path in nodes:
@@ -95,7 +99,7 @@ class Waits:
         for kind, f in lines:
             if kind not in ('sync_objects', 'sync', 'sync_thread', 'lives', 'omp', 'omp_threads'):
                 continue
-            r = Record({k: int(v, 0) if re.fullmatch(r'-?(0x[0-9a-f]+|\d+)', v) else v for k, v in f.items()})
+            r = Record({k: int(v, 0) if NUMBER.fullmatch(v) else v for k, v in f.items()})
             r.update((k, -1) for k, v in r.items() if v == 0xFFFFFFFF)  # FV_NO_THREAD
             if kind == 'sync_objects':
                 r['name'] = name(f['module'], r.offset, 0) if 'static' in str(r.flags) else None
