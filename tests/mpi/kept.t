@@ -85,8 +85,8 @@ def analysis_of(directory):
 
 def keeps_the_end(mpi, program):
     """The ring of each rank is the end of what a whole trace of the same program has, by count and by arguments."""
-    whole = mpi.profile(program, 2, ['2500'], ['--trace']).ended(0)
-    ring = mpi.profile(program, 2, ['2500'], RING).ended(0)
+    whole = mpi.profile(program, 2, ['1700'], ['--trace']).ended(0)
+    ring = mpi.profile(program, 2, ['1700'], RING).ended(0)
     for rank in 0, 1:
         kept, every = events_of(ring.directory, rank), events_of(whole.directory, rank)
         check(1000 < len(kept) < len(every) / 2, '{} of {} events', len(kept), len(every))
