@@ -98,9 +98,12 @@ void fv_graph_backwards(struct fv_graph *g)
         until = fill(&b);
         fv_transport_max(g->transport, &until, 1);
         size_t count = count_until(&b, until);
-        fv_critical_window(critical, b.waits, count, !until);
+        fv_critical_window(critical, b.waits, count);
         if (delays)
             fv_delays_window(delays, b.waits, count);
+        fv_critical_follow(critical, !until);
+        if (delays)
+            fv_delays_follow(delays);
         forget(&b, count);
     } while (until);
     if (delays)

@@ -254,18 +254,22 @@ static void walk_all(struct fv_critical *p)
 
 /* ---- all ---- */
 
-void fv_critical_window(struct fv_critical *p, const struct fv_graph_wait *waits, size_t count, bool last)
+void fv_critical_window(struct fv_critical *p, const struct fv_graph_wait *waits, size_t count)
+{
+    find_doors(p, waits, count);
+    fv_graph_clear(p->g, p->in);
+    fv_graph_gather(p->g, 0, &p->doors, p->in);
+}
+
+void fv_critical_follow(struct fv_critical *p, bool last)
 {
     const struct fv_graph *g = p->g;
 
-    find_doors(p, waits, count);
-    fv_graph_clear(g, p->in);
-    fv_graph_gather(g, &p->doors, p->in);
     fv_graph_clear(g, p->out);
     if (!g->transport->rank)
         lead(p, last);
     p->stretches.count = 0;
-    fv_graph_scatter(g, p->out, &p->stretches);
+    fv_graph_scatter(g, 0, p->out, &p->stretches);
     walk_all(p);
 }
 

@@ -4,7 +4,7 @@
  * What explains a wait does not depend on what other waits cost: the process of the waiter says what that
  * line spent since the two were last in step, and the process of the one it waited for compares. What a wait
  * costs does: its own length, and its part of the waits that it explains, all of which end later. These sums
- * the first process makes, from one number for each wait and one for each pair of waits; then what a wait
+ * the last process makes, from one number for each wait and one for each pair of waits; then what a wait
  * cost others is known, and charged.
  *
  * A wait may have thousands of shares and reasons. So a window is asked, and judged, in parts of so many
@@ -37,16 +37,16 @@ struct sampled {
     int64_t ns;
 };
 
-/* From there to the first process; then the waits of the delayer that are a part of the reason. */
+/* From there to the last process; then the waits of the delayer that are a part of the reason. */
 struct verdict {
     uint64_t key;
     double direct, total; /* of a ns of the reason: waiting; all of the reason, 0: there is none */
-    uint32_t line, call;
-    uint64_t reason_count;
+    double cost;          /* what falls on it: by the last process */
+    uint32_t line, call, delayer, reason_count;
 };
 struct reason {
-    uint64_t key, ns;
-    uint32_t line, call;
+    uint64_t ns;
+    uint32_t call, unused;
 };
 
 /* What is charged to a line when the cost of the wait is known. */
@@ -82,8 +82,10 @@ struct fv_delays {
     struct fv_bytes *out, *all; /* by process */
     size_t part; /* bytes: so many there are, and those of one time more, of `asked` and of `verdicts` with
                   * blames */
-    struct fv_bytes asked, questions, verdicts, costs; /* asked: by this process; questions: to it */
-    struct fv_pendings cost;                           /* in the first process: of waits that are not shared out yet */
+    struct fv_bytes asked, questions, verdicts, costs; /* asked: by this process; questions: to it, of others */
+    size_t asked_now;                                  /* bytes of `asked` that are judged now */
+    bool summed;                                       /* costs are due */
+    struct fv_pendings cost;                           /* in the last process: of waits that are not shared out yet */
 };
 
 /* ---- shares ---- */
@@ -275,7 +277,7 @@ static void forget(struct fv_bytes *bytes, size_t done)
         memmove(bytes->data, bytes->data + done, bytes->count);
 }
 
-/* About waits that ended at `until` or later. */
+/* About waits that ended at `until` or later. Those to this process stay where they are. */
 static void send_questions(struct fv_delays *d, uint64_t until)
 {
     const struct fv_step_line *lines = d->g->steps->lines;
@@ -285,9 +287,10 @@ static void send_questions(struct fv_delays *d, uint64_t until)
     fv_graph_clear(d->g, d->out);
     for (; q < stop && q->key >= until; q = next) {
         next = question_behind(q);
-        fv_bytes_put(&d->out[lines[q->cause_line].process], q, (size_t)((const char *)next - (const char *)q));
+        if (!fv_steps_are_own(d->g->steps, q->cause_line))
+            fv_bytes_put(&d->out[lines[q->cause_line].process], q, (size_t)((const char *)next - (const char *)q));
     }
-    forget(&d->asked, (size_t)((const char *)q - (const char *)first));
+    d->asked_now = (size_t)((const char *)q - (const char *)first);
     d->questions.count = 0;
     fv_transport_exchange(d->g->transport, d->out, &d->questions);
 }
@@ -299,6 +302,12 @@ static uint64_t overlap(uint64_t begin, uint64_t end, uint64_t from, uint64_t to
     begin = begin > from ? begin : from;
     end = end < to ? end : to;
     return end > begin ? end - begin : 0;
+}
+
+/* In the order in which waits are looked at: the latest first, then by line. */
+static bool is_behind(uint64_t key, uint32_t line, uint64_t than_key, uint32_t than_line)
+{
+    return key != than_key ? key < than_key : line > than_line;
 }
 
 /* What the delayer spent from then on until the cause; its own waits in that time, whose sum this is, are put
@@ -314,10 +323,9 @@ static uint64_t look_at_delayer(struct fv_delays *d, const struct question *q)
         uint64_t before = fv_step_end_before(steps, line, call), own = s->begin + fv_step_wait(steps, s);
         uint64_t wait = overlap(s->begin, own, from, to);
 
-        if (wait) {
-            fv_bytes_put(&d->verdicts, &(struct reason){ own, wait, line, call }, sizeof(struct reason));
-            waited += wait;
-        }
+        if (wait && is_behind(own, line, q->key, q->line)) /* where clocks differ it may not be */
+            fv_bytes_put(&d->verdicts, &(struct reason){ .ns = wait, .call = call }, sizeof(struct reason));
+        waited += wait;
         if (s->site != FV_STEP_NO_SITE)
             share_of(d, s->site, FV_IN_MPI)->ns[DELAYER] += overlap(own, fv_step_end(steps, s), from, to);
         take_gap(d, DELAYER, line, call, before > from ? before : from, s->begin < to ? s->begin : to);
@@ -416,7 +424,7 @@ static void judge(struct fv_delays *d, const struct question *q)
 {
     const struct sent_share *shares = shares_of(q);
     size_t at = d->verdicts.count;
-    struct verdict v = { .key = q->key, .line = q->line, .call = q->call };
+    struct verdict v = { .key = q->key, .line = q->line, .call = q->call, .delayer = q->cause_line };
     uint64_t excess = 0;
 
     next_wait(d);
@@ -431,7 +439,7 @@ static void judge(struct fv_delays *d, const struct question *q)
     v.total = (double)excess + (double)waited; /* 0: nothing explains it */
     if (v.total > 0)
         v.direct = fmin((double)q->wait / v.total, 1);
-    v.reason_count = (d->verdicts.count - at - sizeof(v)) / sizeof(struct reason);
+    v.reason_count = (uint32_t)((d->verdicts.count - at - sizeof(v)) / sizeof(struct reason));
     memcpy(d->verdicts.data + at, &v, sizeof(v));
     blame(d, q, v.direct, v.total);
     fv_steps_visited(d->g->steps, 2);
@@ -440,7 +448,7 @@ static void judge(struct fv_delays *d, const struct question *q)
 /* The latest first, then by line; of a line, the last call. */
 static int by_end(const void *a, const void *b)
 {
-    const struct question *x = *(const struct question *const *)a, *y = *(const struct question *const *)b;
+    const struct question *x = a, *y = b;
 
     if (x->key != y->key)
         return x->key > y->key ? -1 : 1;
@@ -449,20 +457,26 @@ static int by_end(const void *a, const void *b)
     return (x->call < y->call) - (x->call > y->call);
 }
 
-static const struct question **questions_in_order(const struct fv_delays *d, size_t *count)
+static const void **questions_in_order(const struct fv_delays *d, size_t *count)
 {
-    const struct question *q = (const struct question *)(const void *)d->questions.data, *stop = end_of(&d->questions);
-    const struct question **order = NULL;
+    const struct question *q = (const struct question *)(const void *)d->asked.data, *stop = q;
+    const void **order = NULL;
     size_t room = 0;
-    bool sorted = true;
 
+    if (q)
+        stop = (const struct question *)(const void *)(d->asked.data + d->asked_now);
     for (*count = 0; q < stop; q = question_behind(q)) {
+        if (!fv_steps_are_own(d->g->steps, q->cause_line))
+            continue;
         FV_GROW(order, room, *count + 1);
         order[(*count)++] = q;
-        sorted = sorted && (*count == 1 || by_end(&order[*count - 2], &order[*count - 1]) <= 0);
     }
-    if (!sorted)
-        qsort(order, *count, sizeof(*order), by_end);
+    stop = end_of(&d->questions);
+    for (q = (const struct question *)(const void *)d->questions.data; q < stop; q = question_behind(q)) {
+        FV_GROW(order, room, *count + 1);
+        order[(*count)++] = q;
+    }
+    fv_sort_pieces(order, *count, by_end);
     return order;
 }
 
@@ -473,37 +487,33 @@ static size_t judged_bytes(const struct fv_delays *d)
 }
 
 /* From `next` on, a part. Returns what is next then. */
-static size_t judge_some(struct fv_delays *d, const struct question **order, size_t count, size_t next)
+static size_t judge_some(struct fv_delays *d, const void **order, size_t count, size_t next)
 {
-    while (next < count && (judged_bytes(d) < d->part || (next && order[next]->key == order[next - 1]->key)))
-        judge(d, order[next++]);
+    for (uint64_t last = 0; next < count; next++) {
+        const struct question *q = order[next];
+
+        if (judged_bytes(d) >= d->part && (!next || q->key != last))
+            break;
+        judge(d, q);
+        last = q->key;
+    }
     return next;
 }
 
-/* ---- the first process: what falls on waits ---- */
-
-struct ordered {
-    const struct verdict *verdict;
-    uint32_t source, place; /* from which process, and which of its verdicts */
-};
-
-static bool is_behind(uint64_t key, uint32_t line, const struct verdict *v)
-{
-    return key != v->key ? key < v->key : line > v->line;
-}
+/* ---- the last process: what falls on waits ---- */
 
 static int by_order(const void *a, const void *b)
 {
-    const struct verdict *x = ((const struct ordered *)a)->verdict, *y = ((const struct ordered *)b)->verdict;
-    int order = is_behind(x->key, x->line, y) - is_behind(y->key, y->line, x);
+    const struct verdict *x = a, *y = b;
+    int order = is_behind(x->key, x->line, y->key, y->line) - is_behind(y->key, y->line, x->key, x->line);
 
     return order ? order : (x->call < y->call) - (x->call > y->call);
 }
 
-/* Never 0. */
+/* Never 0. Neighbouring waits of a line are neighbours. */
 static uint64_t number_of(uint32_t line, uint32_t call)
 {
-    return fv_mix(((uint64_t)line << 32 | call) + 1);
+    return ((uint64_t)line << 32 | call) + 1;
 }
 
 /* What falls on a wait so far is a double in the bits of `sent`. */
@@ -515,9 +525,8 @@ static double cost_in(const struct fv_pending *p)
     return cost;
 }
 
-static void add_cost(struct fv_delays *d, const struct reason *r, double ns)
+static void add_cost(struct fv_delays *d, uint64_t number, double ns)
 {
-    uint64_t number = number_of(r->line, r->call);
     struct fv_pending *p = fv_pendings_find(&d->cost, number), first = { .number = number };
     double cost = (p ? cost_in(p) : 0) + ns;
 
@@ -527,18 +536,17 @@ static void add_cost(struct fv_delays *d, const struct reason *r, double ns)
 }
 
 /* All that falls on the wait is known; it goes on to those that explain it. */
-static double pass_on(struct fv_delays *d, const struct verdict *v)
+static void pass_on(struct fv_delays *d, struct verdict *v)
 {
     const struct reason *reasons = (const struct reason *)(const void *)(v + 1);
     struct fv_pending *own = fv_pendings_find(&d->cost, number_of(v->line, v->call));
-    double cost = own ? cost_in(own) : 0;
 
-    if (own)
+    if (own) {
+        v->cost = cost_in(own);
         fv_pendings_remove(&d->cost, own);
-    for (uint64_t i = 0; i < v->reason_count && v->total > 0; i++)
-        if (is_behind(reasons[i].key, reasons[i].line, v)) /* where clocks differ it may not be */
-            add_cost(d, &reasons[i], (double)reasons[i].ns * (v->direct + cost / v->total));
-    return cost;
+    }
+    for (uint32_t i = 0; i < v->reason_count && v->total > 0; i++)
+        add_cost(d, number_of(v->delayer, reasons[i].call), (double)reasons[i].ns * (v->direct + v->cost / v->total));
 }
 
 static const struct verdict *verdict_behind(const struct verdict *v)
@@ -546,26 +554,29 @@ static const struct verdict *verdict_behind(const struct verdict *v)
     return (const struct verdict *)(const void *)((const struct reason *)(const void *)(v + 1) + v->reason_count);
 }
 
-static struct ordered *in_order(const struct fv_delays *d, const struct fv_bytes *own, size_t *count)
+/* Of process i, where `own` are this one's. */
+static struct verdict *verdicts_of(const struct fv_delays *d, const struct fv_bytes *own, int i,
+                                   const struct verdict **stop)
 {
-    struct ordered *order = NULL;
+    const struct fv_bytes *from = i == d->g->transport->rank ? own : &d->all[i];
+
+    *stop = end_of(from);
+    return (struct verdict *)(void *)from->data;
+}
+
+static const void **in_order(const struct fv_delays *d, const struct fv_bytes *own, size_t *count)
+{
+    const struct verdict *stop;
+    const void **order = NULL;
     size_t room = 0;
 
     *count = 0;
-    for (int i = 0; i < d->g->transport->size; i++) {
-        const struct fv_bytes *from = i ? &d->all[i] : own;
-        const struct verdict *v = (const struct verdict *)(const void *)from->data, *stop = end_of(from);
-
-        for (uint32_t place = 0; v < stop; v = verdict_behind(v), place++) {
+    for (int i = 0; i < d->g->transport->size; i++)
+        for (const struct verdict *v = verdicts_of(d, own, i, &stop); v < stop; v = verdict_behind(v)) {
             FV_GROW(order, room, *count + 1);
-            order[(*count)++] = (struct ordered){ v, (uint32_t)i, place };
+            order[(*count)++] = v;
         }
-    }
-    for (size_t i = 1; i < *count; i++) /* those of one process are in order */
-        if (by_order(&order[i - 1], &order[i]) > 0) {
-            qsort(order, *count, sizeof(*order), by_order);
-            break;
-        }
+    fv_sort_pieces(order, *count, by_order);
     return order;
 }
 
@@ -580,29 +591,28 @@ static size_t verdicts_until(const struct fv_delays *d, uint64_t until)
     return (size_t)((const char *)v - (const char *)first);
 }
 
-/* d->costs gets what falls on each wait of these verdicts, in their order. */
-static void sum_up(struct fv_delays *d, const struct fv_bytes *verdicts)
+/* What falls on each wait of these verdicts is in `out` then, in the order of those of each process. */
+static void sum_up(struct fv_delays *d, const struct fv_bytes *own)
 {
     const struct fv_graph *g = d->g;
-    struct ordered *order = NULL;
-    size_t count = 0;
+    const struct verdict *stop;
+    const void **order;
+    size_t count;
+    int last = g->transport->size - 1;
 
     fv_graph_clear(g, d->all);
-    fv_graph_gather(g, verdicts, d->all);
-    fv_graph_clear(g, d->out);
-    if (!g->transport->rank)
-        order = in_order(d, verdicts, &count);
-    for (size_t i = 0; i < count; i++) {
-        struct fv_bytes *out = &d->out[order[i].source];
-        size_t at = order[i].place * sizeof(double), end = at + sizeof(double);
-
-        FV_GROW(out->data, out->room, end);
-        out->count = end > out->count ? end : out->count;
-        *(double *)(void *)(out->data + at) = pass_on(d, order[i].verdict);
-    }
+    fv_graph_gather(g, last, own, d->all);
+    d->summed = true;
+    if (g->transport->rank != last)
+        return;
+    order = in_order(d, own, &count);
+    for (size_t i = 0; i < count; i++)
+        pass_on(d, (struct verdict *)order[i]);
     free(order);
-    d->costs.count = 0;
-    fv_graph_scatter(g, d->out, &d->costs);
+    fv_graph_clear(g, d->out);
+    for (int i = 0; i <= last; i++)
+        for (const struct verdict *v = verdicts_of(d, own, i, &stop); v < stop; v = verdict_behind(v))
+            fv_bytes_put(&d->out[i], &v->cost, sizeof(v->cost));
 }
 
 /* Of the waits whose costs are known; they are done then. */
@@ -634,22 +644,33 @@ static void charge_chains(struct fv_delays *d)
         memmove(d->blamed_samples, d->blamed_samples + samples, d->blamed_sample_count * sizeof(*d->blamed_samples));
 }
 
+void fv_delays_follow(struct fv_delays *d)
+{
+    if (!d->summed)
+        return;
+    d->summed = false;
+    d->costs.count = 0;
+    fv_graph_scatter(d->g, d->g->transport->size - 1, d->out, &d->costs);
+    charge_chains(d);
+}
+
 static void judge_all(struct fv_delays *d)
 {
     size_t count, next = 0;
-    const struct question **order = questions_in_order(d, &count);
+    const void **order = questions_in_order(d, &count);
     uint64_t until;
 
     do {
+        fv_delays_follow(d);
         next = judge_some(d, order, count, next);
-        until = next < count ? order[next - 1]->key : 0;
+        until = next < count ? ((const struct question *)order[next - 1])->key : 0;
         fv_transport_max(d->g->transport, &until, 1);
         struct fv_bytes part = { .data = d->verdicts.data, .count = verdicts_until(d, until) };
         sum_up(d, &part);
-        charge_chains(d);
         forget(&d->verdicts, part.count);
     } while (until);
     free(order);
+    forget(&d->asked, d->asked_now);
 }
 
 /* ---- all ---- */
@@ -663,7 +684,7 @@ struct fv_delays *fv_delays_begin(struct fv_graph *g)
     d->shares = fv_xcalloc(FV_WHERES * ((size_t)g->site_count + 1), sizeof(*d->shares));
     d->out = fv_xcalloc(processes, sizeof(*d->out));
     d->all = fv_xcalloc(processes, sizeof(*d->all));
-    d->part = g->memory / (4 * (processes + 1)); /* the first process may get that of each, twice */
+    d->part = g->memory / (4 * (processes + 1)); /* the last process may get that of each, twice */
     d->part = d->part > PART_LEAST ? d->part : PART_LEAST;
     return d;
 }
@@ -677,6 +698,7 @@ void fv_delays_window(struct fv_delays *d, const struct fv_graph_wait *waits, si
         next = ask_some(d, waits, count, next);
         until = next < count ? waits[next - 1].end : 0;
         fv_transport_max(d->g->transport, &until, 1);
+        fv_delays_follow(d);
         send_questions(d, until);
         judge_all(d);
     } while (until);

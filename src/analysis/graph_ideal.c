@@ -588,12 +588,12 @@ static void do_window(struct ideal *x)
     }
     take_clocks(x);
     fv_graph_clear(g, x->all);
-    fv_graph_gather(g, &(struct fv_bytes){ .data = x->events.data, .count = x->window_bytes }, x->all);
+    fv_graph_gather(g, 0, &(struct fv_bytes){ .data = x->events.data, .count = x->window_bytes }, x->all);
     fv_graph_clear(g, x->out);
     if (!g->transport->rank)
         move_clocks(x);
     x->clocks.count = 0;
-    fv_graph_scatter(g, x->out, &x->clocks);
+    fv_graph_scatter(g, 0, x->out, &x->clocks);
     set_clocks(x);
 }
 

@@ -13,13 +13,16 @@ struct fv_graph_wait {
     uint32_t line, call;
 };
 
-/* What fv_graph_backwards() tells of all waits: in windows of time, the latest first. All are collective. */
+/* What fv_graph_backwards() tells of all waits: in windows of time, the latest first. All are collective. Of a
+ * window first both are told, then both follow: the first process leads the path while the last one sums up. */
 struct fv_critical *fv_critical_begin(struct fv_graph *g);
-void fv_critical_window(struct fv_critical *p, const struct fv_graph_wait *waits, size_t count, bool last);
+void fv_critical_window(struct fv_critical *p, const struct fv_graph_wait *waits, size_t count);
+void fv_critical_follow(struct fv_critical *p, bool last);
 void fv_critical_end(struct fv_critical *p);
 
 struct fv_delays *fv_delays_begin(struct fv_graph *g);
 void fv_delays_window(struct fv_delays *d, const struct fv_graph_wait *waits, size_t count);
+void fv_delays_follow(struct fv_delays *d);
 void fv_delays_end(struct fv_delays *d);
 
 static inline void fv_graph_charge(struct fv_graph *g, enum fv_tally_what what, uint32_t line, uint32_t site,
@@ -39,28 +42,31 @@ static inline size_t fv_graph_window(const struct fv_graph *g, size_t bytes)
     return count < 256 ? 256 : count > most ? most : count;
 }
 
-/* in[i] gets what process i has for the first one, which knows its own; of `size` empty ones. */
-static inline void fv_graph_gather(const struct fv_graph *g, const struct fv_bytes *own, struct fv_bytes *in)
+/* in[i] gets what process i has for process `to`, which knows its own; of `size` empty ones. */
+static inline void fv_graph_gather(const struct fv_graph *g, int to, const struct fv_bytes *own, struct fv_bytes *in)
 {
     const struct fv_transport *t = g->transport;
 
-    if (t->rank)
-        fv_transport_put(t, 0, own);
-    for (int i = 1; !t->rank && i < t->size; i++)
-        fv_transport_get(t, i, &in[i]);
+    if (t->rank != to)
+        fv_transport_put(t, to, own);
+    for (int i = 0; t->rank == to && i < t->size; i++)
+        if (i != to)
+            fv_transport_get(t, i, &in[i]);
 }
 
-/* The first process's out[i] is appended to process i's `in`. */
-static inline void fv_graph_scatter(const struct fv_graph *g, const struct fv_bytes *out, struct fv_bytes *in)
+/* The out[i] of process `from` is appended to process i's `in`. */
+static inline void fv_graph_scatter(const struct fv_graph *g, int from, const struct fv_bytes *out,
+                                    struct fv_bytes *in)
 {
     const struct fv_transport *t = g->transport;
 
-    if (t->rank)
-        fv_transport_get(t, 0, in);
+    if (t->rank != from)
+        fv_transport_get(t, from, in);
     else
-        fv_bytes_put(in, out[0].data, out[0].count);
-    for (int i = 1; !t->rank && i < t->size; i++)
-        fv_transport_put(t, i, &out[i]);
+        fv_bytes_put(in, out[from].data, out[from].count);
+    for (int i = 0; t->rank == from && i < t->size; i++)
+        if (i != from)
+            fv_transport_put(t, i, &out[i]);
 }
 
 static inline void fv_graph_clear(const struct fv_graph *g, struct fv_bytes *bytes)

@@ -56,6 +56,48 @@ size_t fv_fold(void *items, size_t count, size_t bytes, fv_compare_fn *compare, 
     return (size_t)(kept - (char *)items) / bytes + 1;
 }
 
+static size_t piece_end(const void *const *items, size_t at, size_t count, fv_compare_fn *compare)
+{
+    while (at < count && ++at < count && compare(items[at - 1], items[at]) <= 0)
+        continue;
+    return at;
+}
+
+/* Each piece and the one behind it become one. False: there is only one. */
+static bool merge_pieces(const void **to, const void *const *from, size_t count, fv_compare_fn *compare)
+{
+    size_t first = piece_end(from, 0, count, compare), put = 0;
+
+    if (first == count)
+        return false;
+    for (size_t at = 0; at < count; first = piece_end(from, at, count, compare)) {
+        size_t second = first, stop = piece_end(from, first, count, compare);
+
+        while (at < first || second < stop) {
+            bool is_first = second == stop || (at < first && compare(from[at], from[second]) <= 0);
+
+            to[put++] = is_first ? from[at++] : from[second++];
+        }
+        at = stop;
+    }
+    return true;
+}
+
+void fv_sort_pieces(const void **items, size_t count, fv_compare_fn *compare)
+{
+    const void **room = fv_xcalloc(count + 1, sizeof(*room)), **from = items, **to = room;
+
+    while (merge_pieces(to, from, count, compare)) {
+        const void **merged = to;
+
+        to = from;
+        from = merged;
+    }
+    if (from != items)
+        memcpy(items, from, count * sizeof(*items));
+    free(room);
+}
+
 /* ---- strings ---- */
 
 void fv_string_clear(struct fv_string *s)

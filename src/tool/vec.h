@@ -26,6 +26,10 @@ typedef int fv_compare_fn(const void *a, const void *b);
 typedef void fv_add_fn(void *to, const void *from);
 size_t fv_fold(void *items, size_t count, size_t bytes, fv_compare_fn *compare, fv_add_fn *add);
 
+/* Sorts pointers to items that are in order in a few pieces, such as one of each process: neighbouring ones are
+ * merged. `compare` gets items. */
+void fv_sort_pieces(const void **items, size_t count, fv_compare_fn *compare);
+
 /* How many items of a sorted array come before a place: `before` says of the i-th whether it does. By halving:
  *
  *     size_t first = FV_COUNT_BEFORE(i, count, items[i].rank < rank);

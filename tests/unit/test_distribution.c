@@ -1,8 +1,10 @@
 /* Histograms of durations, and what is made of them: every duration has one bucket, and an estimated percentile lies in
- * the bucket of the true one. And that work on many items is done, by several threads, once for each. */
+ * the bucket of the true one. And that work on many items is done, by several threads, once for each; and that
+ * pieces in order become one. */
 #include "base/histogram.h"
 #include "tool/distribution.h"
 #include "tool/parallel.h"
+#include "tool/vec.h"
 #include "unit.h"
 
 static void every_duration_has_a_bucket(void **state)
@@ -133,6 +135,33 @@ static void each_item_once(void **state)
     }
 }
 
+static int by_tens(const void *a, const void *b)
+{
+    int x = *(const int *)a / 10, y = *(const int *)b / 10;
+
+    return (x > y) - (x < y);
+}
+
+/* Equal ones stay in their order. */
+static void pieces_become_one(void **state)
+{
+    static const int numbers[] = { 10, 20, 40, 11, 12, 50, 21, 0, 22, 60 },
+                     sorted[] = { 0, 10, 11, 12, 20, 21, 22, 40, 50, 60 };
+    const size_t most = sizeof(numbers) / sizeof(*numbers);
+    const void *items[sizeof(numbers) / sizeof(*numbers)];
+    (void)state;
+
+    for (size_t count = 0; count <= most; count++) {
+        for (size_t i = 0; i < count; i++)
+            items[i] = &numbers[i];
+        fv_sort_pieces(items, count, by_tens);
+        for (size_t i = 1; i < count; i++)
+            assert_true(by_tens(items[i - 1], items[i]) <= 0);
+    }
+    for (size_t i = 0; i < most; i++)
+        assert_int_equal(*(const int *)items[i], sorted[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +170,7 @@ int main(void)
         cmocka_unit_test(equal_ones),
         cmocka_unit_test(alike_clocks),
         cmocka_unit_test(each_item_once),
+        cmocka_unit_test(pieces_become_one),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
