@@ -30,7 +30,7 @@ struct collecting {
     struct fv_replay replay;
     bool cancels; /* the program cancels requests */
     struct fv_replay_stats stats;
-    struct fv_bytes items, answers;
+    struct fv_bytes answers, others, *out; /* others: what came of other processes; out: by process */
 };
 
 static void look_ahead(struct collecting *c, size_t file)
@@ -108,63 +108,83 @@ static size_t home_of(const struct collecting *c, const struct fv_item *item)
     return steps->lines[steps->first_line[c->a->groups.rank_of_world[item->member]]].process;
 }
 
-/* In their order. */
-static void send_items(struct collecting *c)
+/* Those for this process stay where they are. Returns how many bytes of c->others are of processes before this one. */
+static size_t send_items(struct collecting *c)
 {
     const struct fv_transport *t = c->a->merge->transport;
-    struct fv_bytes *out = fv_xcalloc((size_t)t->size, sizeof(*out));
+    size_t own = 0;
 
+    fv_bytes_clear_each(c->out, t->size);
     for (size_t i = 0; i < c->collect.count; i++) {
         const struct fv_item *item = &c->collect.items[i];
+        size_t home = home_of(c, item);
 
-        fv_bytes_put(&out[home_of(c, item)], item, sizeof(*item));
+        if (home != (size_t)t->rank)
+            fv_bytes_put(&c->out[home], item, sizeof(*item));
+        else if (own++ != i)
+            c->collect.items[own - 1] = *item;
     }
-    c->collect.count = 0;
-    c->items.count = 0;
-    fv_transport_exchange(t, out, &c->items);
-    fv_bytes_free_each(out, t->size);
+    c->collect.count = own;
+    c->others.count = 0;
+    return fv_transport_exchange(t, c->out, &c->others);
 }
 
-static void send_answers(struct collecting *c)
+static size_t send_answers(struct collecting *c)
 {
     const struct fv_transport *t = c->a->merge->transport;
-    struct fv_bytes *out = fv_xcalloc((size_t)t->size, sizeof(*out)), in = { 0 };
+    struct fv_answer *answers = (struct fv_answer *)(void *)c->answers.data;
+    size_t own = 0, count = c->answers.count / sizeof(*answers);
 
-    for (size_t i = 0; i < c->answers.count / sizeof(struct fv_answer); i++) {
-        const struct fv_answer *a = (struct fv_answer *)(void *)c->answers.data + i;
+    fv_bytes_clear_each(c->out, t->size);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t home = c->a->steps.lines[answers[i].line].process;
 
-        fv_bytes_put(&out[c->a->steps.lines[a->line].process], a, sizeof(*a));
+        if (home != (uint32_t)t->rank)
+            fv_bytes_put(&c->out[home], &answers[i], sizeof(*answers));
+        else if (own++ != i)
+            answers[own - 1] = answers[i];
     }
-    fv_transport_exchange(t, out, &in);
-    free(c->answers.data);
-    c->answers = in;
-    fv_bytes_free_each(out, t->size);
+    c->answers.count = own * sizeof(*answers);
+    c->others.count = 0;
+    return fv_transport_exchange(t, c->out, &c->others);
+}
+
+static void match(struct collecting *c, const void *items, size_t bytes)
+{
+    fv_match_items(c->match, items, bytes / sizeof(struct fv_item), &c->answers);
+}
+
+static void take_answers(struct collecting *c, const void *answers, size_t bytes)
+{
+    const struct fv_answer *a = answers;
+
+    for (size_t i = 0; i < bytes / sizeof(*a); i++)
+        fv_collect_answer(c->of_rank[c->a->steps.lines[a[i].line].rank], &a[i]);
+}
+
+/* In the order of the processes, so that it does not matter how many there are. */
+static void take_all(struct collecting *c, void (*take)(struct collecting *c, const void *data, size_t bytes),
+                     const void *own, size_t own_bytes, size_t before)
+{
+    take(c, c->others.data, before);
+    take(c, own, own_bytes);
+    if (c->others.count > before)
+        take(c, c->others.data + before, c->others.count - before);
 }
 
 /* Collective: all that was told so far meets, and the answers come back. `last`: there will be no more. */
 static void settle(struct collecting *c, bool last)
 {
-    bool alone = c->a->merge->transport->size == 1;
-    const struct fv_item *items = c->collect.items;
-    size_t count = c->collect.count;
+    const bool alone = c->a->merge->transport->size == 1;
+    size_t before = alone ? 0 : send_items(c);
 
     c->answers.count = 0;
-    if (!alone) {
-        send_items(c);
-        items = (struct fv_item *)(void *)c->items.data;
-        count = c->items.count / sizeof(*items);
-    }
-    fv_match_items(c->match, items, count, &c->answers);
+    take_all(c, match, c->collect.items, c->collect.count * sizeof(*c->collect.items), before);
     c->collect.count = 0;
     if (last)
         fv_match_end(c->match, &c->answers);
-    if (!alone)
-        send_answers(c);
-    for (size_t i = 0; i < c->answers.count / sizeof(struct fv_answer); i++) {
-        const struct fv_answer *a = (struct fv_answer *)(void *)c->answers.data + i;
-
-        fv_collect_answer(c->of_rank[c->a->steps.lines[a->line].rank], a);
-    }
+    before = alone ? 0 : send_answers(c);
+    take_all(c, take_answers, c->answers.data, c->answers.count, before);
 }
 
 /* So many that what is told in one is about a batch, where calls are spread evenly. But each must be worth looking
@@ -241,11 +261,13 @@ static bool collect_all(struct fv_analysis *a, const struct fv_analysis_options 
 
     fv_collect_init(&c.collect, a->merge, &a->sites, &a->groups, &a->steps, &a->tallies);
     c.collect.partial = a->rings.any;
+    c.out = fv_xcalloc((size_t)a->merge->transport->size, sizeof(*c.out));
     bool good = collect(&c);
+    fv_bytes_free_each(c.out, a->merge->transport->size);
     fv_collect_release(&c.collect);
     fv_match_free(c.match);
-    free(c.items.data);
     free(c.answers.data);
+    free(c.others.data);
     return good;
 }
 

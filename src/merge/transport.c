@@ -87,18 +87,23 @@ void fv_transport_max(const struct fv_transport *t, uint64_t *values, size_t cou
 }
 
 /* The pairs of processes come one after the other in one order for all, so none waits in a circle. */
-void fv_transport_exchange(const struct fv_transport *t, struct fv_bytes *out, struct fv_bytes *in)
+size_t fv_transport_exchange(const struct fv_transport *t, struct fv_bytes *out, struct fv_bytes *in)
 {
+    size_t begin = in->count, before = 0;
+
     for (int i = 0; i < t->size; i++) {
-        if (i == t->rank)
+        if (i == t->rank) {
+            before = in->count - begin;
             fv_bytes_put(in, out[i].data, out[i].count);
-        else if (i > t->rank)
+            continue;
+        }
+        if (i > t->rank)
             fv_transport_put(t, i, &out[i]);
-        if (i != t->rank)
-            fv_transport_get(t, i, in);
+        fv_transport_get(t, i, in);
         if (i < t->rank)
             fv_transport_put(t, i, &out[i]);
     }
+    return before;
 }
 
 bool fv_transport_any(const struct fv_transport *t, bool yes)

@@ -34,7 +34,8 @@ void fv_transport_sum(const struct fv_transport *t, uint64_t *values, size_t cou
 void fv_transport_max(const struct fv_transport *t, uint64_t *values, size_t count);
 
 /* Each process gets from each other what that has for it: out[i] goes to process i; what comes, and what a
- * process has for itself, is appended to `in` in the order of the processes. */
-void fv_transport_exchange(const struct fv_transport *t, struct fv_bytes *out, struct fv_bytes *in);
+ * process has for itself, is appended to `in` in the order of the processes. Returns how many bytes came of
+ * those before this one. */
+size_t fv_transport_exchange(const struct fv_transport *t, struct fv_bytes *out, struct fv_bytes *in);
 
 #endif
