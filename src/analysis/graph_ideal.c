@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See graph.h: the ideal network, in windows of time from the beginning to the end.
  *
- * Each process says, in the order of time, when its calls began (how long after the call before) and when
- * those ended that needed something: from a call that began in an earlier window, what that one's clock
- * showed, else which call; and which operations of all. The first process moves the clocks, and says what
- * they showed when calls began: that is in the steps from then on, in place of when they began. One process
- * that is alone knows all in that order, and needs no windows. */
+ * A clock only moves in steps that its process knows, but for events: where a call that needed something ends, and
+ * where one begins that takes part in an operation of all. Each process tells its events in the order of time: how
+ * far the clock moved since the line's event before, and what is needed: what the clock of a call showed, if that is
+ * known, else after which event of this window, and how long after it. The first process says what clocks showed after
+ * events; so each process knows them at the calls' begins, and puts that into the steps, in place of when they
+ * began. One process that is alone knows all in that order, and needs no windows. */
 #include "analysis/graph_parts.h"
 #include "tool/heap.h"
 
@@ -14,25 +15,32 @@
 
 enum phase { BEGIN, END };
 
-/* In the order of time. Behind it: the numbers of the operations of all that the call takes part in, and,
- * END, the calls that it needs. */
+/* In the order of time. Behind it: the numbers of the operations of all that the call takes part in, and what it
+ * needs. */
 struct event {
     uint64_t time;
-    uint64_t ns; /* BEGIN: since the call before; END: a clock that it needs */
-    uint32_t line, call;
-    uint32_t meetings, causes : 31, phase : 1;
+    uint64_t ns; /* that the clock moved since the event before */
+    uint32_t line;
+    uint32_t phase;
+    uint32_t meetings, needs;
 };
-#define NO_CAUSE UINT64_MAX /* of those, else line << 32 | step: its clock is known, and in `ns` */
 
-/* A call that began in the window, in the first process. Of each line they make a list with jumps, in which
- * any is found in as many steps as the logarithm of its distance (Myers: An Applicative Random-Access Stack,
- * 1983).
- */
+/* First a call: line << 32 | step in `ns`. */
+struct need {
+    uint64_t ns;      /* a clock, or how long after the event */
+    uint32_t process; /* whose event; FV_NONE: a clock */
+    uint32_t event;   /* which of its window */
+};
+struct answer {
+    struct need need;
+    uint64_t time; /* when the call began; UINT64_MAX: not in this window */
+};
+
+/* A call that began. While its clock is not known, the number of this is in the step, in place of when it began. */
 struct begun {
-    uint64_t clock;
-    uint32_t before, jump; /* of the same line: their numbers, from 1; 0: there is none */
-    uint32_t depth;        /* how many of the line there are until here */
-    uint32_t call;
+    uint64_t time, after; /* after: how long after the event */
+    uint64_t event;       /* its line's last one, by x->told; 0: there is none */
+    uint32_t line, call;
 };
 
 struct meeting {  /* of all that take part in an operation */
@@ -48,32 +56,41 @@ struct meetings {
 struct ideal {
     struct fv_graph *g;
     struct fv_heap heap;                                 /* of own lines, by their next moment */
-    uint32_t *call;                                      /* by line: the present one */
-    uint64_t *end;                                       /* ... and when the one before was over */
+    struct ideal_line {                                  /* own ones: */
+        uint64_t end;                                    /* when the call before was over */
+        uint64_t after, event;                           /* of struct begun: what it would have now */
+        uint64_t clock;                                  /* after the last event that was told */
+        uint32_t call, stop;                             /* the present one; those before `stop` have begun */
+    } * lines;
     struct fv_bytes events;                              /* of this process, that are not told yet */
-    size_t count, window, window_bytes;                  /* of events; of those of the window */
-    uint64_t last_time;                                  /* of the events */
-    struct fv_bytes clocks, *out, *all, asked, *answers; /* pointers: by process */
+    uint64_t told;                                       /* so many are, and 1 */
+    size_t event_count, window, window_events, window_bytes;
+    struct begun *begun; /* whose clock is not known */
+    size_t begun_count, begun_room;
+    uint64_t begun_known; /* so many before them */
+    uint64_t last_time;   /* of what was found */
+    struct fv_bytes clocks, *out, *all, asked, replies, *answers; /* pointers: by process */
     size_t *answered;
     /* In the first process: */
-    uint64_t *clock;     /* by line */
-    uint64_t *last;      /* by line: the last that began, its number and `base`; up to `base`: an earlier window's */
-    struct begun *begun; /* [0]: there is none */
-    size_t begun_count, begun_room;
-    uint64_t base;
+    uint64_t *clock; /* by line */
     struct meetings meetings;
 };
 
 /* ---- events of this process ---- */
 
-static uint64_t *numbers_of(const struct event *e)
+static uint64_t *meetings_of(const struct event *e)
 {
     return (uint64_t *)(void *)(e + 1);
 }
 
+static struct need *needs_of(const struct event *e)
+{
+    return (struct need *)(void *)(meetings_of(e) + e->meetings);
+}
+
 static struct event *event_behind(const struct event *e)
 {
-    return (struct event *)(void *)(numbers_of(e) + e->meetings + e->causes);
+    return (struct event *)(void *)(needs_of(e) + e->needs);
 }
 
 static struct event *event_at(const struct ideal *x, size_t at)
@@ -96,83 +113,97 @@ static uint64_t meeting_key(const struct fv_step_detail *d)
     return ((uint64_t)d->comm << 32 | d->instance) + 1;
 }
 
-/* Puts the number behind the event at `at`. */
-static void put_number(struct ideal *x, size_t at, uint64_t number, bool meeting)
+/* The clock moves from the line's event before to this one. */
+static size_t put_event(struct ideal *x, uint64_t time, uint32_t line, enum phase phase)
 {
-    fv_bytes_number(&x->events, number);
-    if (meeting)
-        event_at(x, at)->meetings++;
-    else
-        event_at(x, at)->causes++;
-}
-
-static size_t put_event(struct ideal *x, const struct event *e)
-{
+    struct ideal_line *l = &x->lines[line];
+    const struct event e = { .time = time, .ns = l->after, .line = line, .phase = phase };
     size_t at = x->events.count;
 
-    fv_bytes_put(&x->events, e, sizeof(*e));
-    x->last_time = e->time;
-    x->count++;
+    fv_bytes_put(&x->events, &e, sizeof(e));
+    l->after = 0;
+    l->event = x->told + x->event_count++;
     return at;
+}
+
+/* Behind the event at `at`: the operations of all that the call takes part in. Returns what is behind the call. */
+static uint32_t put_meetings(struct ideal *x, size_t at, uint32_t line, uint32_t call)
+{
+    const struct fv_steps *steps = x->g->steps;
+    uint32_t stop = fv_call_behind(steps, line, call);
+
+    for (uint32_t i = call; i < stop; i++) {
+        const struct fv_step *s = fv_step(steps, line, i);
+
+        if (!(s->flags & FV_STEP_ALL))
+            continue;
+        fv_bytes_number(&x->events, meeting_key(fv_step_detail(steps, s)));
+        event_at(x, at)->meetings++;
+    }
+    return stop;
 }
 
 static void go_on(struct ideal *x, uint32_t line, uint32_t call)
 {
     const struct fv_steps *steps = x->g->steps;
 
-    x->call[line] = call;
+    x->lines[line].call = call;
     if (call < steps->lines[line].count)
         fv_heap_replace(&x->heap, (struct fv_heap_item){ fv_step(steps, line, call)->begin, BEGIN, line });
     else
         fv_heap_pop(&x->heap);
 }
 
-/* What ends without having needed anything is not told. */
-static void begin_event(struct ideal *x, uint64_t time, uint32_t line, uint32_t call)
+static void put_begun(struct ideal *x, uint64_t time, uint32_t line, uint32_t call)
+{
+    const struct ideal_line *l = &x->lines[line];
+
+    FV_GROW(x->begun, x->begun_room, x->begun_count + 1);
+    fv_step(x->g->steps, line, call)->begin = x->begun_known + x->begun_count;
+    x->begun[x->begun_count++] =
+        (struct begun){ .time = time, .after = l->after, .event = l->event, .line = line, .call = call };
+}
+
+static void begin_call(struct ideal *x, uint64_t time, uint32_t line, uint32_t call)
 {
     const struct fv_steps *steps = x->g->steps;
     const struct fv_step *s = fv_step(steps, line, call);
-    uint64_t before = x->end[line], end = fv_step_end(steps, s);
+    struct ideal_line *l = &x->lines[line];
+    uint64_t end = fv_step_end(steps, s);
     uint32_t i = call;
-    bool needs = false;
-    size_t at = put_event(x, &(struct event){ .time = time,
-                                              .ns = s->begin > before ? s->begin - before : 0,
-                                              .line = line,
-                                              .call = call,
-                                              .phase = BEGIN });
+    bool needs = false, meets = false;
 
+    l->after += s->begin > l->end ? s->begin - l->end : 0;
+    l->end = end;
     do {
         needs = needs || needs_clock(steps, s);
-        if (s->flags & FV_STEP_ALL)
-            put_number(x, at, meeting_key(fv_step_detail(steps, s)), true);
+        meets = meets || s->flags & FV_STEP_ALL;
     } while (++i < steps->lines[line].count && (s = fv_step(steps, line, i))->flags & FV_STEP_MORE);
-    x->end[line] = end;
-    if (needs || event_at(x, at)->meetings)
+    if (meets || (!needs && i == steps->lines[line].count)) /* the first process knows the clock of a line's end */
+        put_meetings(x, put_event(x, time, line, BEGIN), line, call);
+    put_begun(x, time, line, call);
+    l->stop = call + 1;
+    if (needs || meets)
         fv_heap_replace(&x->heap, (struct fv_heap_item){ end, END, line });
     else
         go_on(x, line, i);
 }
 
-static void end_event(struct ideal *x, uint64_t time, uint32_t line, uint32_t call)
+static void end_call(struct ideal *x, uint64_t time, uint32_t line, uint32_t call)
 {
     const struct fv_steps *steps = x->g->steps;
-    uint32_t stop = fv_call_behind(steps, line, call);
-    size_t at = put_event(x, &(struct event){ .time = time, .line = line, .call = call, .phase = END });
+    size_t at = put_event(x, time, line, END);
+    uint32_t stop = put_meetings(x, at, line, call);
 
     for (uint32_t i = call; i < stop; i++) {
         const struct fv_step *s = fv_step(steps, line, i);
 
-        if (s->flags & FV_STEP_ALL)
-            put_number(x, at, meeting_key(fv_step_detail(steps, s)), true);
-    }
-    for (uint32_t i = call; i < stop; i++) {
-        const struct fv_step *s = fv_step(steps, line, i);
-
-        if (needs_clock(steps, s)) {
-            struct fv_step_post post = fv_step_post(steps, s);
-
-            put_number(x, at, (uint64_t)post.line << 32 | post.step, false);
-        }
+        if (!needs_clock(steps, s))
+            continue;
+        struct fv_step_post post = fv_step_post(steps, s);
+        const struct need need = { .ns = (uint64_t)post.line << 32 | post.step };
+        fv_bytes_put(&x->events, &need, sizeof(need));
+        event_at(x, at)->needs++;
     }
     fv_steps_visited(steps, stop - call);
     go_on(x, line, stop);
@@ -185,12 +216,13 @@ static uint64_t fill(struct ideal *x)
     while (x->heap.count) {
         struct fv_heap_item next = x->heap.items[0];
 
-        if (x->count >= x->window && x->last_time != next.time)
+        if (x->event_count + x->begun_count >= x->window && x->last_time < next.time)
             return x->last_time;
+        x->last_time = next.time > x->last_time ? next.time : x->last_time; /* of a damaged trace it may go back */
         if (next.phase == BEGIN)
-            begin_event(x, next.time, next.number, x->call[next.number]);
+            begin_call(x, x->last_time, next.number, x->lines[next.number].call);
         else
-            end_event(x, next.time, next.number, x->call[next.number]);
+            end_call(x, x->last_time, next.number, x->lines[next.number].call);
     }
     return UINT64_MAX;
 }
@@ -200,22 +232,33 @@ static void find_window(struct ideal *x, uint64_t until)
 {
     const struct event *e = event_at(x, 0), *stop = event_at(x, x->events.count);
 
-    for (; e < stop && e->time <= until; e = event_behind(e))
-        x->count--;
+    for (x->window_events = 0; e < stop && e->time <= until; e = event_behind(e))
+        x->window_events++;
     x->window_bytes = e ? (size_t)((const uint8_t *)e - x->events.data) : 0;
 }
 
-/* ---- what they need of calls that began in earlier windows ---- */
+/* ---- what they need of calls ---- */
 
-/* NO_CAUSE: it began in this window. */
-static uint64_t clock_of(const struct ideal *x, uint64_t cause)
+/* Of a line of this process. */
+static struct answer clock_of(const struct ideal *x, uint64_t call)
 {
-    const struct fv_step *s = fv_step(x->g->steps, (uint32_t)(cause >> 32), (uint32_t)cause);
+    uint32_t line = (uint32_t)(call >> 32), number = (uint32_t)call;
+    const struct fv_step *s = fv_step(x->g->steps, line, number);
+    const struct answer none = { .time = UINT64_MAX };
 
-    return s->flags & FV_STEP_IDEAL ? s->begin : NO_CAUSE;
+    if (s->flags & FV_STEP_IDEAL)
+        return (struct answer){ .need = { s->begin, FV_NONE, 0 } };
+    if (number >= x->lines[line].stop || s->flags & FV_STEP_MORE)
+        return none;
+    const struct begun *b = &x->begun[s->begin - x->begun_known];
+    if (b->event < x->told)
+        return (struct answer){ { x->lines[line].clock + b->after, FV_NONE, 0 }, b->time };
+    if (b->event - x->told >= x->window_events)
+        return none;
+    return (struct answer){ { b->after, x->g->steps->own, (uint32_t)(b->event - x->told) }, b->time };
 }
 
-/* Others tell what their clocks showed. */
+/* Others say what their clocks showed. */
 static void ask(struct ideal *x)
 {
     const struct fv_steps *steps = x->g->steps;
@@ -223,9 +266,9 @@ static void ask(struct ideal *x)
 
     fv_graph_clear(x->g, x->out);
     for (; e < stop; e = event_behind(e))
-        for (const uint64_t *n = numbers_of(e) + e->meetings; n < (uint64_t *)(void *)event_behind(e); n++)
-            if (!fv_steps_are_own(steps, (uint32_t)(*n >> 32)))
-                fv_bytes_number(&x->out[steps->lines[*n >> 32].process], *n);
+        for (const struct need *n = needs_of(e); n < needs_of(e) + e->needs; n++)
+            if (!fv_steps_are_own(steps, (uint32_t)(n->ns >> 32)))
+                fv_bytes_number(&x->out[steps->lines[n->ns >> 32].process], n->ns);
 }
 
 static void exchange(const struct fv_transport *t, int with, const struct fv_bytes *out, struct fv_bytes *in)
@@ -244,30 +287,32 @@ static void answer_others(struct ideal *x)
     for (int i = 0; i < t->size; i++) {
         if (i == t->rank)
             continue;
-        x->asked.count = x->answers[i].count = x->answered[i] = 0;
+        x->asked.count = x->replies.count = x->answers[i].count = x->answered[i] = 0;
         exchange(t, i, &x->out[i], &x->asked);
-        uint64_t *numbers = (uint64_t *)(void *)x->asked.data;
-        for (size_t k = 0; k < x->asked.count / sizeof(*numbers); k++)
-            numbers[k] = clock_of(x, numbers[k]);
-        exchange(t, i, &x->asked, &x->answers[i]);
+        const uint64_t *calls = (const uint64_t *)(const void *)x->asked.data;
+        for (size_t k = 0; k < x->asked.count / sizeof(*calls); k++) {
+            const struct answer a = clock_of(x, calls[k]);
+
+            fv_bytes_put(&x->replies, &a, sizeof(a));
+        }
+        exchange(t, i, &x->replies, &x->answers[i]);
     }
 }
 
-static void take_clocks(struct ideal *x)
+/* A call that has not begun when the event is gives nothing. */
+static void take_answers(struct ideal *x)
 {
     const struct fv_steps *steps = x->g->steps;
     struct event *e = event_at(x, 0), *stop = event_at(x, x->window_bytes);
 
     for (; e < stop; e = event_behind(e))
-        for (uint64_t *n = numbers_of(e) + e->meetings; n < (uint64_t *)(void *)event_behind(e); n++) {
-            uint32_t owner = steps->lines[*n >> 32].process;
-            uint64_t clock = owner == steps->own ? clock_of(x, *n)
-                                                 : ((uint64_t *)(void *)x->answers[owner].data)[x->answered[owner]++];
+        for (struct need *n = needs_of(e); n < needs_of(e) + e->needs; n++) {
+            uint32_t owner = steps->lines[n->ns >> 32].process;
+            const struct answer a = owner == steps->own
+                                        ? clock_of(x, n->ns)
+                                        : ((const struct answer *)(void *)x->answers[owner].data)[x->answered[owner]++];
 
-            if (clock == NO_CAUSE)
-                continue;
-            e->ns = clock > e->ns ? clock : e->ns;
-            *n = NO_CAUSE;
+            *n = a.time <= e->time ? a.need : (struct need){ .process = FV_NONE };
         }
 }
 
@@ -332,68 +377,34 @@ static uint64_t go(struct meetings *m, uint64_t key, uint64_t clock)
 
 /* ---- the first process: clocks ---- */
 
-static void forget_begun(struct ideal *x)
+/* After an event of this window, if that has come. */
+static uint64_t needed(const struct ideal *x, const struct need *n)
 {
-    x->base += x->begun_count;
-    x->begun_count = 0;
-    FV_GROW(x->begun, x->begun_room, 1);
-    x->begun[0] = (struct begun){ 0 };
+    if (n->process == FV_NONE)
+        return n->ns;
+    const uint64_t *clocks = (const uint64_t *)(const void *)x->out[n->process].data;
+    return n->event < x->out[n->process].count / sizeof(*clocks) ? clocks[n->event] + n->ns : 0;
 }
 
-/* The last call of a line that began in this window, or 0. */
-static uint32_t last_begun(const struct ideal *x, uint32_t line)
+static uint64_t move_clock(struct ideal *x, const struct event *e)
 {
-    return x->last[line] > x->base ? (uint32_t)(x->last[line] - x->base) : 0;
-}
+    uint64_t clock = x->clock[e->line] + e->ns;
+    const uint64_t *meetings = meetings_of(e);
+    const struct need *needs = needs_of(e);
 
-static void add_begun(struct ideal *x, uint32_t line, uint32_t call, uint64_t clock)
-{
-    FV_GROW(x->begun, x->begun_room, x->begun_count + 2);
-    uint32_t before = last_begun(x, line);
-    const struct begun *b = x->begun, *at = &b[before], *jump = &b[at->jump];
-    bool as_far = at->depth - jump->depth == jump->depth - b[jump->jump].depth;
-
-    x->begun[++x->begun_count] = (struct begun){
-        .clock = clock, .before = before, .jump = as_far ? jump->jump : before, .depth = at->depth + 1, .call = call
-    };
-    x->last[line] = x->base + x->begun_count;
-}
-
-/* What the clock of a call showed that began in this window; 0: it did not. */
-static uint64_t clock_in_window(const struct ideal *x, uint64_t cause)
-{
-    const struct begun *b = x->begun;
-    uint32_t i = last_begun(x, (uint32_t)(cause >> 32)), call = (uint32_t)cause;
-
-    while (i && b[i].call > call)
-        i = b[i].jump && b[b[i].jump].call >= call ? b[i].jump : b[i].before;
-    return i && b[i].call == call ? b[i].clock : 0;
-}
-
-static void begin_call(struct ideal *x, const struct event *e, const uint64_t *meetings)
-{
-    uint64_t clock = x->clock[e->line] += e->ns;
-
-    for (uint32_t i = 0; i < e->meetings; i++)
+    for (uint32_t i = 0; i < e->meetings && e->phase == BEGIN; i++)
         come(&x->meetings, meetings[i], clock);
-    add_begun(x, e->line, e->call, clock);
-}
+    for (uint32_t i = 0; i < e->meetings && e->phase == END; i++)
+        clock = go(&x->meetings, meetings[i], clock);
+    for (uint32_t i = 0; i < e->needs; i++) {
+        uint64_t least = needed(x, &needs[i]);
 
-static void end_call(struct ideal *x, const struct event *e, const uint64_t *numbers)
-{
-    uint64_t clock = x->clock[e->line] > e->ns ? x->clock[e->line] : e->ns;
-
-    for (uint32_t i = 0; i < e->meetings; i++)
-        clock = go(&x->meetings, numbers[i], clock);
-    for (uint32_t i = e->meetings; i < e->meetings + e->causes; i++) {
-        uint64_t needed = numbers[i] != NO_CAUSE ? clock_in_window(x, numbers[i]) : 0;
-
-        clock = needed > clock ? needed : clock;
+        clock = least > clock ? least : clock;
     }
-    x->clock[e->line] = clock;
+    return x->clock[e->line] = clock;
 }
 
-/* The processes' events, in one order; each process gets the clocks of the calls that began. */
+/* The processes' events, in one order; each process gets the clocks after its own. */
 static void move_clocks(struct ideal *x)
 {
     const struct fv_transport *t = x->g->transport;
@@ -401,7 +412,6 @@ static void move_clocks(struct ideal *x)
     const struct event **stop = fv_xcalloc((size_t)t->size, sizeof(*stop));
     struct fv_heap heap = { 0 }; /* by line, which says whose it is */
 
-    forget_begun(x);
     for (int i = 0; i < t->size; i++) {
         at[i] = i ? (const struct event *)(const void *)x->all[i].data : event_at(x, 0);
         stop[i] =
@@ -413,12 +423,7 @@ static void move_clocks(struct ideal *x)
         uint32_t source = x->g->steps->lines[heap.items[0].number].process;
         const struct event *e = at[source];
 
-        if (e->phase == BEGIN) {
-            begin_call(x, e, numbers_of(e));
-            fv_bytes_number(&x->out[source], x->clock[e->line]);
-        } else {
-            end_call(x, e, numbers_of(e));
-        }
+        fv_bytes_number(&x->out[source], move_clock(x, e));
         e = at[source] = event_behind(e);
         if (e < stop[source])
             fv_heap_replace(&heap, (struct fv_heap_item){ e->time, e->phase, e->line });
@@ -459,7 +464,7 @@ static void begin_alone(struct ideal *x, uint32_t line, uint32_t call)
     const struct fv_steps *steps = x->g->steps;
     struct fv_step *first = fv_step(steps, line, call);
     const struct fv_step *s = first;
-    uint64_t before = x->end[line], end = fv_step_end(steps, first),
+    uint64_t before = x->lines[line].end, end = fv_step_end(steps, first),
              clock = x->clock[line] += first->begin > before ? first->begin - before : 0;
     bool needs = false;
     uint32_t i = call;
@@ -469,7 +474,7 @@ static void begin_alone(struct ideal *x, uint32_t line, uint32_t call)
         if (s->flags & FV_STEP_ALL)
             come(&x->meetings, meeting_key(fv_step_detail(steps, s)), clock);
     } while (++i < steps->lines[line].count && (s = fv_step(steps, line, i))->flags & FV_STEP_MORE);
-    x->end[line] = end;
+    x->lines[line].end = end;
     first->begin = clock & FV_STEP_TIME_MAX;
     first->flags |= FV_STEP_IDEAL;
     fv_steps_visited(steps, i - call);
@@ -506,9 +511,9 @@ static void follow_alone(struct ideal *x)
         struct fv_heap_item next = x->heap.items[0];
 
         if (next.phase == BEGIN)
-            begin_alone(x, next.number, x->call[next.number]);
+            begin_alone(x, next.number, x->lines[next.number].call);
         else
-            end_alone(x, next.number, x->call[next.number]);
+            end_alone(x, next.number, x->lines[next.number].call);
     }
 }
 
@@ -519,16 +524,14 @@ static void set_up(struct ideal *x)
     const struct fv_steps *steps = x->g->steps;
     size_t lines = (size_t)steps->line_count + 1, processes = steps->processes;
 
-    x->call = fv_xcalloc(lines, sizeof(*x->call));
-    x->end = fv_xcalloc(lines, sizeof(*x->end));
+    x->lines = fv_xcalloc(lines, sizeof(*x->lines));
     x->out = fv_xcalloc(processes, sizeof(*x->out));
     x->all = fv_xcalloc(processes, sizeof(*x->all));
     x->answers = fv_xcalloc(processes, sizeof(*x->answers));
     x->answered = fv_xcalloc(processes, sizeof(*x->answered));
-    if (!steps->own) {
+    x->told = 1;
+    if (!steps->own)
         x->clock = fv_xcalloc(lines, sizeof(*x->clock));
-        x->last = fv_xcalloc(lines, sizeof(*x->last));
-    }
     for (uint32_t i = 0; i < steps->line_count; i++) {
         if (!steps->lines[i].count)
             continue;
@@ -536,7 +539,8 @@ static void set_up(struct ideal *x)
             x->clock[i] = steps->lines[i].begin_ns - program_of(steps, i)->begin_ns;
         if (!fv_steps_are_own(steps, i))
             continue;
-        x->end[i] = steps->lines[i].begin_ns;
+        x->lines[i].end = steps->lines[i].begin_ns;
+        x->lines[i].clock = steps->lines[i].begin_ns - program_of(steps, i)->begin_ns;
         fv_heap_push(&x->heap, (struct fv_heap_item){ fv_step(steps, i, 0)->begin, BEGIN, i });
     }
 }
@@ -548,37 +552,52 @@ static void release(struct ideal *x)
     fv_graph_free(x->g, x->answers);
     fv_heap_release(&x->heap);
     free(x->answered);
-    free(x->call);
-    free(x->end);
+    free(x->lines);
     free(x->events.data);
     free(x->clocks.data);
     free(x->asked.data);
+    free(x->replies.data);
     free(x->clock);
-    free(x->last);
     free(x->begun);
     free(x->meetings.slots);
 }
 
-/* What stands for a window's events is over: the clocks go to the steps. */
-static void set_clocks(struct ideal *x)
+/* The clocks of the calls that began until then go to the steps. */
+static void set_clocks(struct ideal *x, uint64_t until)
+{
+    const uint64_t *clocks = (const uint64_t *)(const void *)x->clocks.data;
+    size_t i = 0;
+
+    for (; i < x->begun_count && x->begun[i].time <= until; i++) {
+        const struct begun *b = &x->begun[i];
+        struct fv_step *s = fv_step(x->g->steps, b->line, b->call);
+        uint64_t clock = b->event < x->told ? x->lines[b->line].clock : clocks[b->event - x->told];
+
+        s->begin = (clock + b->after) & FV_STEP_TIME_MAX;
+        s->flags |= FV_STEP_IDEAL;
+    }
+    x->begun_count -= i;
+    x->begun_known += i;
+    if (x->begun_count)
+        memmove(x->begun, x->begun + i, x->begun_count * sizeof(*x->begun));
+}
+
+/* What stands for a window's events is over. */
+static void forget_events(struct ideal *x)
 {
     const struct event *e = event_at(x, 0), *stop = event_at(x, x->window_bytes);
     const uint64_t *clock = (const uint64_t *)(const void *)x->clocks.data;
 
-    for (; e < stop; e = event_behind(e)) {
-        if (e->phase != BEGIN)
-            continue;
-        struct fv_step *s = fv_step(x->g->steps, e->line, e->call);
-
-        s->begin = *clock++ & FV_STEP_TIME_MAX;
-        s->flags |= FV_STEP_IDEAL;
-    }
+    for (; e < stop; e = event_behind(e))
+        x->lines[e->line].clock = *clock++;
+    x->told += x->window_events;
+    x->event_count -= x->window_events;
     x->events.count -= x->window_bytes;
     if (x->events.count)
         memmove(x->events.data, x->events.data + x->window_bytes, x->events.count);
 }
 
-static void do_window(struct ideal *x)
+static void do_window(struct ideal *x, uint64_t until)
 {
     const struct fv_graph *g = x->g;
 
@@ -586,7 +605,7 @@ static void do_window(struct ideal *x)
         ask(x);
         answer_others(x);
     }
-    take_clocks(x);
+    take_answers(x);
     fv_graph_clear(g, x->all);
     fv_graph_gather(g, 0, &(struct fv_bytes){ .data = x->events.data, .count = x->window_bytes }, x->all);
     fv_graph_clear(g, x->out);
@@ -594,7 +613,8 @@ static void do_window(struct ideal *x)
         move_clocks(x);
     x->clocks.count = 0;
     fv_graph_scatter(g, 0, x->out, &x->clocks);
-    set_clocks(x);
+    set_clocks(x, until);
+    forget_events(x);
 }
 
 static void follow_windows(struct ideal *x)
@@ -607,7 +627,7 @@ static void follow_windows(struct ideal *x)
         fv_transport_max(t, &until, 1);
         until = ~until; /* the earliest of all */
         find_window(x, until);
-        do_window(x);
+        do_window(x, until);
     } while (until != UINT64_MAX);
 }
 
