@@ -236,8 +236,11 @@ static bool collect(struct collecting *c)
     for (uint64_t i = 1; i <= pieces && good; i++) {
         uint64_t until = i == pieces ? UINT64_MAX : (uint64_t)((double)length / (double)pieces * (double)i);
 
-        good = !fv_transport_any(t, !replay_piece(c, until));
-        if (good && fv_transport_any(t, c->collect.count > BATCH_ITEMS / 2))
+        enum { FAILED, MANY, ANSWERS };
+        uint64_t any[ANSWERS] = { [FAILED] = !replay_piece(c, until), [MANY] = c->collect.count > BATCH_ITEMS / 2 };
+        fv_transport_sum(t, any, ANSWERS); /* one round of messages for both */
+        good = !any[FAILED];
+        if (good && any[MANY])
             settle(c, false);
         if (c->options->progress)
             c->options->progress(c->options->progress_context, m->event_bytes / pieces);

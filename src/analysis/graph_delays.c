@@ -11,9 +11,9 @@
  * bytes: each process goes on until it has them, and all that ended at the time where the first one stopped,
  * or later, is a part.
  */
+#include "analysis/graph_costs.h"
 #include "analysis/graph_parts.h"
 #include "analysis/samples.h"
-#include "merge/requests.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ struct fv_delays {
     struct fv_bytes asked, questions, verdicts, costs; /* asked: by this process; questions: to it, of others */
     size_t asked_now;                                  /* bytes of `asked` that are judged now */
     bool summed;                                       /* costs are due */
-    struct fv_pendings cost;                           /* in the last process: of waits that are not shared out yet */
+    struct fv_graph_costs cost;                              /* in the last process: of waits to come */
 };
 
 /* ---- shares ---- */
@@ -510,43 +510,15 @@ static int by_order(const void *a, const void *b)
     return order ? order : (x->call < y->call) - (x->call > y->call);
 }
 
-/* Never 0. Neighbouring waits of a line are neighbours. */
-static uint64_t number_of(uint32_t line, uint32_t call)
-{
-    return ((uint64_t)line << 32 | call) + 1;
-}
-
-/* What falls on a wait so far is a double in the bits of `sent`. */
-static double cost_in(const struct fv_pending *p)
-{
-    double cost;
-
-    memcpy(&cost, &p->sent, sizeof(cost));
-    return cost;
-}
-
-static void add_cost(struct fv_delays *d, uint64_t number, double ns)
-{
-    struct fv_pending *p = fv_pendings_find(&d->cost, number), first = { .number = number };
-    double cost = (p ? cost_in(p) : 0) + ns;
-
-    memcpy(p ? &p->sent : &first.sent, &cost, sizeof(cost));
-    if (!p)
-        fv_pendings_add(&d->cost, &first);
-}
-
 /* All that falls on the wait is known; it goes on to those that explain it. */
 static void pass_on(struct fv_delays *d, struct verdict *v)
 {
     const struct reason *reasons = (const struct reason *)(const void *)(v + 1);
-    struct fv_pending *own = fv_pendings_find(&d->cost, number_of(v->line, v->call));
 
-    if (own) {
-        v->cost = cost_in(own);
-        fv_pendings_remove(&d->cost, own);
-    }
+    v->cost = fv_graph_costs_take(&d->cost, v->line, v->call);
     for (uint32_t i = 0; i < v->reason_count && v->total > 0; i++)
-        add_cost(d, number_of(v->delayer, reasons[i].call), (double)reasons[i].ns * (v->direct + v->cost / v->total));
+        fv_graph_costs_add(&d->cost, v->delayer, reasons[i].call,
+                     (double)reasons[i].ns * (v->direct + v->cost / v->total));
 }
 
 static const struct verdict *verdict_behind(const struct verdict *v)
@@ -684,6 +656,8 @@ struct fv_delays *fv_delays_begin(struct fv_graph *g)
     d->shares = fv_xcalloc(FV_WHERES * ((size_t)g->site_count + 1), sizeof(*d->shares));
     d->out = fv_xcalloc(processes, sizeof(*d->out));
     d->all = fv_xcalloc(processes, sizeof(*d->all));
+    if (g->transport->rank == g->transport->size - 1)
+        fv_graph_costs_init(&d->cost, g->steps->line_count);
     d->part = g->memory / (4 * (processes + 1)); /* the last process may get that of each, twice */
     d->part = d->part > PART_LEAST ? d->part : PART_LEAST;
     return d;
@@ -707,7 +681,7 @@ void fv_delays_window(struct fv_delays *d, const struct fv_graph_wait *waits, si
 void fv_delays_end(struct fv_delays *d)
 {
     fv_transport_sum(d->g->transport, &d->g->cut, 1);
-    fv_pendings_release(&d->cost);
+    fv_graph_costs_release(&d->cost);
     fv_graph_free(d->g, d->out);
     fv_graph_free(d->g, d->all);
     free(d->shares);

@@ -63,33 +63,34 @@ static size_t piece_end(const void *const *items, size_t at, size_t count, fv_co
     return at;
 }
 
-/* Each piece and the one behind it become one. False: there is only one. */
-static bool merge_pieces(const void **to, const void *const *from, size_t count, fv_compare_fn *compare)
+/* Each piece and the one behind it become one. Returns how many pieces there are then. */
+static size_t merge_pieces(const void **to, const void *const *from, size_t count, fv_compare_fn *compare)
 {
-    size_t first = piece_end(from, 0, count, compare), put = 0;
+    size_t put = 0, pieces = 0;
 
-    if (first == count)
-        return false;
-    for (size_t at = 0; at < count; first = piece_end(from, at, count, compare)) {
-        size_t second = first, stop = piece_end(from, first, count, compare);
-
+    for (size_t at = 0, first, second, stop; at < count; at = stop, pieces++) {
+        second = first = piece_end(from, at, count, compare);
+        stop = piece_end(from, first, count, compare);
         while (at < first || second < stop) {
             bool is_first = second == stop || (at < first && compare(from[at], from[second]) <= 0);
 
             to[put++] = is_first ? from[at++] : from[second++];
         }
-        at = stop;
     }
-    return true;
+    return pieces;
 }
 
 void fv_sort_pieces(const void **items, size_t count, fv_compare_fn *compare)
 {
-    const void **room = fv_xcalloc(count + 1, sizeof(*room)), **from = items, **to = room;
+    const void **room, **from = items, **to;
 
-    while (merge_pieces(to, from, count, compare)) {
+    if (piece_end(items, 0, count, compare) == count)
+        return;
+    to = room = fv_xcalloc(count, sizeof(*room));
+    for (size_t pieces = 2; pieces > 1;) {
         const void **merged = to;
 
+        pieces = merge_pieces(to, from, count, compare);
         to = from;
         from = merged;
     }

@@ -1,4 +1,6 @@
-/* Receives that the analysis holds back until it is known which message each of them took. */
+/* What the analysis holds back: receives until it is known which message each of them took, costs until they are
+ * added up. */
+#include "analysis/graph_costs.h"
 #include "analysis/receives.h"
 #include "trace/format.h"
 #include "unit.h"
@@ -138,11 +140,34 @@ static void many_receives_beside_an_open_one(void **state)
     fv_receives_release(&r);
 }
 
+/* Costs of two lines, from their last call to the first: what is added to calls before, and to some far away. */
+static void costs_are_added_up(void **state)
+{
+    enum { CALLS = 30000, FAR = 9973 };
+    static double expected[2][CALLS];
+    struct fv_graph_costs costs;
+    (void)state;
+
+    fv_graph_costs_init(&costs, 2);
+    assert_true(fv_graph_costs_take(&costs, 1, 500) == 0);
+    for (uint32_t call = CALLS; call-- > 0;)
+        for (uint32_t line = 0; line < 2; line++) {
+            assert_true(fv_graph_costs_take(&costs, line, call) == expected[line][call]);
+            for (uint32_t back = 1; back <= FAR && back <= call; back = 3 * back + call % 7) {
+                fv_graph_costs_add(&costs, 1 - line, call - back, back);
+                expected[1 - line][call - back] += back;
+            }
+        }
+    fv_graph_costs_add(&costs, 0, CALLS, 1);
+    fv_graph_costs_release(&costs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(receives_are_held_no_longer_than_needed),
         cmocka_unit_test(many_receives_beside_an_open_one),
+        cmocka_unit_test(costs_are_added_up),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
