@@ -3,7 +3,7 @@
  * same comes of them for any number of processes.
  *
  * Steps stay in the process of their rank. What is to be found are ways and sums along time over all ranks:
- * each process turns a window of time of its steps into what matters for the order, the first process goes
+ * each process turns a window of time of its steps into what matters for the order, the first or last one goes
  * through that in its order and answers, and forgets it. So no process holds more than its share and a
  * window. Rejected: processes that go on as soon as what they need has come, which is as many rounds as the
  * program sent messages one after the other. Where a pass charges something to a rank, it is that of the
