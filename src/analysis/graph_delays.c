@@ -85,7 +85,7 @@ struct fv_delays {
     struct fv_bytes asked, questions, verdicts, costs; /* asked: by this process; questions: to it, of others */
     size_t asked_now;                                  /* bytes of `asked` that are judged now */
     bool summed;                                       /* costs are due */
-    struct fv_graph_costs cost;                              /* in the last process: of waits to come */
+    struct fv_graph_costs cost;                        /* in the last process: of waits to come */
 };
 
 /* ---- shares ---- */
@@ -518,7 +518,7 @@ static void pass_on(struct fv_delays *d, struct verdict *v)
     v->cost = fv_graph_costs_take(&d->cost, v->line, v->call);
     for (uint32_t i = 0; i < v->reason_count && v->total > 0; i++)
         fv_graph_costs_add(&d->cost, v->delayer, reasons[i].call,
-                     (double)reasons[i].ns * (v->direct + v->cost / v->total));
+                           (double)reasons[i].ns * (v->direct + v->cost / v->total));
 }
 
 static const struct verdict *verdict_behind(const struct verdict *v)

@@ -55,20 +55,20 @@ struct meetings {
 
 struct ideal {
     struct fv_graph *g;
-    struct fv_heap heap;                                 /* of own lines, by their next moment */
-    struct ideal_line {                                  /* own ones: */
-        uint64_t end;                                    /* when the call before was over */
-        uint64_t after, event;                           /* of struct begun: what it would have now */
-        uint64_t clock;                                  /* after the last event that was told */
-        uint32_t call, stop;                             /* the present one; those before `stop` have begun */
+    struct fv_heap heap;       /* of own lines, by their next moment */
+    struct ideal_line {        /* own ones: */
+        uint64_t end;          /* when the call before was over */
+        uint64_t after, event; /* of struct begun: what it would have now */
+        uint64_t clock;        /* after the last event that was told */
+        uint32_t call, stop;   /* the present one; those before `stop` have begun */
     } * lines;
-    struct fv_bytes events;                              /* of this process, that are not told yet */
-    uint64_t told;                                       /* so many are, and 1 */
+    struct fv_bytes events; /* of this process, that are not told yet */
+    uint64_t told;          /* so many are, and 1 */
     size_t event_count, window, window_events, window_bytes;
     struct begun *begun; /* whose clock is not known */
     size_t begun_count, begun_room;
-    uint64_t begun_known; /* so many before them */
-    uint64_t last_time;   /* of what was found */
+    uint64_t begun_known;                                         /* so many before them */
+    uint64_t last_time;                                           /* of what was found */
     struct fv_bytes clocks, *out, *all, asked, replies, *answers; /* pointers: by process */
     size_t *answered;
     /* In the first process: */

@@ -55,8 +55,7 @@ static inline void fv_graph_gather(const struct fv_graph *g, int to, const struc
 }
 
 /* The out[i] of process `from` is appended to process i's `in`. */
-static inline void fv_graph_scatter(const struct fv_graph *g, int from, const struct fv_bytes *out,
-                                    struct fv_bytes *in)
+static inline void fv_graph_scatter(const struct fv_graph *g, int from, const struct fv_bytes *out, struct fv_bytes *in)
 {
     const struct fv_transport *t = g->transport;
 

@@ -49,7 +49,7 @@ def seen_in_browser(tap, name, script, address, *words):
         return
     shots = os.path.join(harness.BUILD, 'page')
     os.makedirs(shots, exist_ok=True)
-    run = harness.run(['node', os.path.join(PAGE, script), shots, address, *words])
+    run = harness.run(['node', os.path.join(PAGE, script), shots, address, *words], limit=900)  # each step has its own
     for line in run.out.splitlines():
         row = json.loads(line)
         with tap.test('{}: page: {}'.format(name, row['check'])):

@@ -358,7 +358,7 @@ def main():
         pages.append(page)
     with open(os.path.join(folder, 'pages.json'), 'w') as f:
         json.dump(pages, f)
-    run = harness.run(['node', os.path.join(HERE, 'drive.mjs'), folder])
+    run = harness.run(['node', os.path.join(HERE, 'drive.mjs'), folder], limit=900)  # each step has a limit of its own
     seen = [json.loads(line) for line in run.out.splitlines()]
     for row in seen:
         with tap.test('{}: {}'.format(row['page'], row['check'])):
