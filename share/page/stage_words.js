@@ -22,7 +22,7 @@ class StageWords {
 
   /* What the page does not know. */
   unknown() {
-    const { unknown, isAnalysed, all } = this.trace;
+    const { unknown, isAnalysed, hasAllWaits, all } = this.trace;
 
     return [
       unknown.messages
@@ -30,8 +30,9 @@ class StageWords {
           plural(unknown.messages, "message end") +
           " the other end is not known. These messages, and waiting for them, are not shown."
         : "",
-      !isAnalysed && all.some(({ rank }) => rank !== all[0].rank)
-        ? "Waiting is shown of blocking messages and collective operations. fvunify finds all, for the next page."
+      !hasAllWaits && all.some(({ rank }) => rank !== all[0].rank)
+        ? "Only waiting in blocking messages and collective operations is shown. " +
+          (isAnalysed ? "fvmpi view shows all." : "Run fvunify, then make the page again: it shows all.")
         : "",
       unknown.waitsFromHere ? "There were too many messages: waiting for the last ones is not shown." : "",
       unknown.waits ? "The waiting of " + plural(unknown.waits, "collective call") + " is not known." : "",
@@ -87,7 +88,7 @@ class StageWords {
   }
   /* What the rank that the call waited for did in that time: it may be waiting, too. */
   because(call, hops = HOPS) {
-    if (!call.wait) return "";
+    if (!call.wait || !call.waitsFor || call.waitsFor[0] < 0) return "";
     const [rank, thread] = call.waitsFor;
 
     return (

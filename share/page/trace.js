@@ -149,7 +149,8 @@ class Trace {
         spans: data.spans_left_out,
       },
       unknown: { messages: data.unmatched, waits: data.waits_unknown, waitsFromHere: data.waits_cut },
-      isAnalysed: data.waits_analysed,
+      isAnalysed: data.analysed,
+      hasAllWaits: data.waits_analysed,
     });
     this.all = data.rows.map(decodeRow);
     this.end =

@@ -222,20 +222,30 @@ class View {
       },
       isWanted = ({ begin, depth }) => by * (begin - at.begin || depth - at.depth) > 0;
 
-    for (let wide = 16 * Math.max(Math.round(at.ns), 64); ; wide *= 8) {
-      const from = by > 0 ? at.begin : Math.max(at.begin - wide, 0),
-        to = by > 0 ? Math.min(at.begin + wide, span) : at.begin + 1,
-        { slices } = await this.trace.slices(at.row, from, to, 0),
-        found = slices.filter(isWanted).sort((a, b) => by * (a.begin - b.begin || a.depth - b.depth));
+    let wide = 1000 /* ns */,
+      edge = at.begin;
 
-      if (found.length && (by > 0 || found[0].begin >= from || !from)) {
+    while (by > 0 ? edge <= span : edge >= 0) {
+      const from = by > 0 ? edge : Math.max(edge - wide, 0),
+        to = by > 0 ? edge + wide : edge + 1,
+        { slices, leftOut } = await this.trace.slices(at.row, from, to, 0),
+        found = slices
+          .filter(slice => isWanted(slice) && slice.begin >= from)
+          .sort((a, b) => by * (a.begin - b.begin || a.depth - b.depth));
+
+      if (leftOut && wide > 1) {
+        wide = Math.ceil(wide / 64); /* short ones are missing */
+        continue;
+      }
+      if (found.length) {
         this.select(found[0]);
         if (found[0].begin < this.from || found[0].begin > this.to) this.goToTime(found[0].begin);
         return;
       }
-      if (by > 0 ? to >= span : !from) break;
+      edge = by > 0 ? to : from - 1;
+      wide *= 8;
     }
-    this.tellShortly(by > 0 ? "no later call of this row" : "no call of this row before");
+    this.tellShortly(by > 0 ? "this row has no later call" : "this row has no earlier call");
   }
   tallerRows(factor, y = this.top) {
     const row = this.firstRow + (y - this.top) / this.rowTall,
@@ -263,22 +273,29 @@ class View {
 
     this.writePlace();
     this.place = { from, to, firstRow, rowTall, isFit };
-    if (!before || Object.entries(before).every(([key, value]) => this.place[key] === value)) return;
-    if (!this.isGoing) {
-      this.past = [...this.past, before].slice(-MOST_PAST);
-      this.future = [];
+    const isNew = before && Object.entries(before).some(([key, value]) => this.place[key] !== value);
+
+    if (isNew && !this.isGoing) {
+      this.past.push(before);
+      this.past.splice(0, this.past.length - MOST_PAST);
+      this.future.splice(0);
     }
     this.isGoing = false;
   }
   /* from: this.past, or this.future; to: the other one. */
   goBack(from, to) {
+    this.settle(); /* it may still move */
     if (!from.length) {
       this.tellShortly(from === this.past ? "there is no view before this one" : "there is no later view");
       return;
     }
+    const { from: begin, to: end, firstRow, rowTall, isFit } = from.pop();
+
     to.push(this.place);
-    Object.assign(this, from.pop(), { isGoing: true });
-    this.changed();
+    this.isGoing = true;
+    this.go(begin, end, firstRow, rowTall);
+    this.isFit = isFit;
+    this.settle();
   }
   writePlace() {
     address.place = [
@@ -578,11 +595,12 @@ class View {
 /* The call that the address names. */
 async function selectFromAddress(view) {
   const [row, begin, depth] = (address.get("call") || "").split(",").map(Number),
-    isThere = Number.isInteger(row) && row < view.about.rows.length && begin >= 0 && begin <= view.about.span_ns,
+    isThere =
+      Number.isInteger(row) && row >= 0 && row < view.about.rows.length && begin >= 0 && begin <= view.about.span_ns,
     { slices } = isThere ? await view.trace.slices(row, begin, begin + 1, 0) : { slices: [] },
     wanted = slices.find(slice => slice.begin === begin && slice.depth === depth);
 
-  if (wanted) view.select(wanted);
+  if (wanted || view.selected) view.select(wanted || null);
 }
 
 /* A trace that is compared, below the first one. Its times are its own: `shift` later they are those of the first one,

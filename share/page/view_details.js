@@ -54,11 +54,12 @@ class Details {
       make("p", { class: "note" }, "Zoom in for single calls."),
     );
     const only = rangesOf([...tile.rows].sort((a, b) => a - b)),
-      { regions, rows_ns: time } = await view.trace.json("sums", {
+      { regions, rows } = await view.trace.json("sums", {
         from: Math.floor(tile.from),
         to: Math.ceil(tile.to),
         only,
-      });
+      }),
+      time = (tile.to - tile.from) * rows;
 
     if (this.tile !== tile) return;
     sums.replaceWith(

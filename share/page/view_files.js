@@ -136,7 +136,6 @@ class Files {
         " written",
       sum("unknown") ? plural(sum("unknown"), "operation") + " whose bytes are not known" : "",
       this.leftOut ? "left out: " + plural(this.leftOut, "file") + " with the least time" : "",
-      ofWholeCalls(this.view, "longest operations").slice(2),
       this.view.about.left_out.io ? "the index has no room for them (--index-max)" : "",
     ]
       .filter(Boolean)

@@ -116,7 +116,8 @@ class Find {
   writeAddress() {
     const said = new URLSearchParams();
 
-    for (const [key, { value }] of Object.entries(this.fields)) if (value && value !== "all") said.set(key, value);
+    for (const [key, { value }] of Object.entries(this.fields))
+      if (value && (key !== "in" || value !== "all")) said.set(key, value);
     address.set("find", said.toString() || null);
   }
   readAddress() {

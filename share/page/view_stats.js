@@ -192,7 +192,7 @@ class Functions {
       plural(this.table.rows.length, "function") +
       (this.byRows ? "" : ofWholeCalls(this.view, "shortest, mean and longest")) +
       (rest >= 0.0005 ? "; " + percent(rest) + " of the time in none that is known" : "") +
-      (this.idleRows ? "; " + plural(this.idleRows, "row") + " without events not counted" : "") +
+      (this.idleRows ? "; " + plural(this.idleRows, "row") + " without events: not counted" : "") +
       (this.table.rows.some(row => row.sampled) ? "; ~: an estimate, by samples" : "");
   }
 }

@@ -237,7 +237,9 @@ static bool collect(struct collecting *c)
         uint64_t until = i == pieces ? UINT64_MAX : (uint64_t)((double)length / (double)pieces * (double)i);
 
         enum { FAILED, MANY, ANSWERS };
-        uint64_t any[ANSWERS] = { [FAILED] = !replay_piece(c, until), [MANY] = c->collect.count > BATCH_ITEMS / 2 };
+        uint64_t any[ANSWERS] = { [FAILED] = !replay_piece(c, until) };
+
+        any[MANY] = c->collect.count > BATCH_ITEMS / 2;
         fv_transport_sum(t, any, ANSWERS); /* one round of messages for both */
         good = !any[FAILED];
         if (good && any[MANY])

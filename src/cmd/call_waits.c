@@ -8,7 +8,10 @@
 #include <string.h>
 
 #define AT_ONCE  (1u << 18) /* slices in memory, about */
-#define ROUND_NS 1000       /* that clocks of several hosts, and rounding, change of a duration */
+#define STEPS    4096u
+#define ROUND_NS 1000 /* that rounding changes of a duration, and clocks of several hosts of a ns: */
+#define DRIFT    1e-3
+#define TRACE    (UINT64_C(256) << 20) /* bytes of the largest whose timeline is made for this */
 
 struct joining {
     const struct fv_model *model;
@@ -29,7 +32,7 @@ static bool is_same(const struct joining *j, const struct fv_trace_call *call, c
 {
     const struct fv_model *m = j->model;
 
-    return fabs(call->duration_s * 1e9 - (double)s->ns) <= ROUND_NS &&
+    return fabs(call->duration_s * 1e9 - (double)s->ns) <= ROUND_NS + DRIFT * (double)s->ns &&
            (call->site == FV_NONE || !strcmp(m->functions[m->sites[call->site].function].name,
                                              fv_timeline_text(j->timeline, j->timeline->regions[s->region].name)));
 }
@@ -43,9 +46,11 @@ static bool take(struct joining *j, const struct fv_timeline_seen *s)
         return false;
     struct fv_call_wait *w = &j->out[j->at++];
 
-    if (s->wait_ns && s->cause != FV_TIMELINE_NONE)
-        *w = (struct fv_call_wait){ (double)s->wait_ns / 1e9, j->timeline->rows[s->cause].rank,
-                                    j->timeline->rows[s->cause].thread };
+    const struct fv_timeline_row *cause = s->cause == FV_TIMELINE_NONE ? NULL : &j->timeline->rows[s->cause];
+
+    if (s->wait_ns)
+        *w =
+            (struct fv_call_wait){ (double)s->wait_ns / 1e9, cause ? cause->rank : FV_NONE, cause ? cause->thread : 0 };
     return true;
 }
 
@@ -53,11 +58,12 @@ static bool take(struct joining *j, const struct fv_timeline_seen *s)
 static bool join_row(struct joining *j, uint32_t row, struct fv_timeline_gathering *g)
 {
     const struct fv_timeline_row *r = &j->timeline->rows[row];
-    const uint64_t steps = r->slices / AT_ONCE + 1, wide = r->end_ns / steps + 1;
+    const uint64_t steps = r->slices / AT_ONCE < STEPS ? r->slices / AT_ONCE + 1 : STEPS, wide = r->end_ns / steps + 1;
     bool good = !r->left_out;
 
-    for (uint64_t from = 0; good && from <= r->end_ns; from += wide) {
-        fv_timeline_gather(j->timeline, row, from, from + wide, g);
+    for (uint64_t from = 0; good && j->at < j->count && from <= r->end_ns; from += wide) {
+        /* what begins there without a length has no part of the stretch */
+        fv_timeline_gather(j->timeline, row, from ? from - 1 : 0, from + wide, g);
         for (size_t i = 0; good && i < g->count; i++)
             good = g->items[i].begin_ns < from || take(j, &g->items[i]);
     }
@@ -107,7 +113,7 @@ struct fv_call_wait *fv_call_waits_of(const struct fv_model *m, const char *dire
     struct fv_timeline_file timeline;
     struct fv_call_wait *waits;
 
-    if (m->causes.source != FV_CAUSES_TRACE || !m->excerpt.call_count || !fv_trace_timeline_of(directory, &timeline))
+    if (!fv_is_analysed(m) || !m->excerpt.call_count || !fv_trace_timeline_once(directory, TRACE, &timeline))
         return NULL;
     waits = join(m, &timeline);
     fv_timeline_close(&timeline);

@@ -373,6 +373,14 @@ static bool is_of_part(const struct options *o)
     return !fv_part_is_all(&o->exports.part) && !is_trace_alone;
 }
 
+static int take_part(struct options *o)
+{
+    o->profile.part_of = o->trace;
+    o->profile.is_later_part = o->exports.part.from_s > 0;
+    o->profile.operands = fv_part_operands(o->trace, &o->exports.part);
+    return fv_part_becomes_experiment((char **)&o->directories.items[0], &o->exports.part);
+}
+
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option table[] = {
@@ -417,11 +425,8 @@ static int parse(int argc, char **argv, struct options *o)
     if (status == FV_GO_ON)
         status = check(o);
     o->trace = status == FV_GO_ON ? o->directories.items[0] : NULL;
-    if (status == FV_GO_ON && is_of_part(o)) {
-        o->profile.part_of = o->trace;
-        o->profile.operands = fv_part_operands(o->trace, &o->exports.part);
-        return fv_part_becomes_experiment((char **)&o->directories.items[0], &o->exports.part);
-    }
+    if (status == FV_GO_ON && is_of_part(o))
+        return take_part(o);
     return status == FV_GO_ON ? fv_archives_become_experiments((char **)o->directories.items, o->directories.count)
                               : status;
 }

@@ -97,15 +97,15 @@ static void make(struct fv_trace_timeline *r)
     fv_archive_unify(r->trace, m.argv);
 }
 
-/* Its file needs no name. */
-static bool open_head(struct fv_trace_timeline *t)
+/* Its file needs no name. head: bytes of events; 0: all. */
+static bool open_nameless(struct fv_trace_timeline *t, const char *name, unsigned head)
 {
     struct making m;
     char file[sizeof(t->file)];
 
-    snprintf(file, sizeof(file), "%s/head", t->place);
+    snprintf(file, sizeof(file), "%s/%s", t->place, name);
     begin_making(&m, t, file);
-    snprintf(m.head, sizeof(m.head), "%d", HEAD_BYTES);
+    snprintf(m.head, sizeof(m.head), "%u", head);
     fv_archive_unify(t->trace, m.argv);
     const bool good = fv_timeline_open(&t->timeline, file, t->source);
     unlink(file);
@@ -202,7 +202,7 @@ bool fv_trace_timeline_open_soon(struct fv_trace_timeline *t, const char *trace,
         return true;
     if (!good)
         return false;
-    t->is_head = t->bytes > LONG_BYTES && open_head(t);
+    t->is_head = t->bytes > LONG_BYTES && open_nameless(t, "head", HEAD_BYTES);
     if (t->is_head)
         return true;
     if (fv_spawn_is_to_end())
@@ -280,6 +280,20 @@ bool fv_trace_timeline_of(const char *trace, struct fv_timeline_file *out)
     struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
     const bool good = fv_trace_timeline_open(t, trace, 0);
 
+    if (good)
+        *out = t->timeline;
+    free(t);
+    return good;
+}
+
+bool fv_trace_timeline_once(const char *trace, uint64_t most_bytes, struct fv_timeline_file *out)
+{
+    struct fv_trace_timeline *t = fv_xcalloc(1, sizeof(*t));
+    char name[32];
+    bool can, good = is_there(t, trace, 0, &can);
+
+    snprintf(name, sizeof(name), "once-%ld", (long)getpid());
+    good = good || (can && t->bytes <= most_bytes && open_nameless(t, name, 0));
     if (good)
         *out = t->timeline;
     free(t);

@@ -35,6 +35,9 @@ bool fv_trace_timeline_is_made(struct fv_trace_timeline *t);
 bool fv_trace_timeline_open_made(struct fv_trace_timeline *t);
 /* The same, but the file is the caller's, for fv_timeline_close(). */
 bool fv_trace_timeline_of(const char *trace, struct fv_timeline_file *out);
+/* One that is there and leaves nothing out; or, of a trace of so many bytes at most, one that is made for this once and
+ * leaves no file. */
+bool fv_trace_timeline_once(const char *trace, uint64_t most_bytes, struct fv_timeline_file *out);
 /* The trace is another one now, such as while it is written. */
 bool fv_trace_timeline_is_old(const struct fv_trace_timeline *t);
 /* What makes it is ended. */

@@ -70,7 +70,7 @@ struct fv_experiment {
     const struct fv_choice *choice; /* of ranks and threads that are reported; NULL: all. The caller's */
     struct fv_problems problems;
     const struct fv_analysis_result *analysed; /* of its traces; NULL: none. The caller's */
-    bool is_part;                              /* of a run; the caller's */
+    bool is_part, is_later_part;               /* of a run; it begins later than that; the caller's */
     size_t traced_calls;                       /* of its traces, that are wanted one by one at most; the caller's */
     const struct fv_seen_looks *seen;          /* what `fvmpi where` saw from outside; NULL: nothing. The caller's */
     const struct fv_model *passes;             /* other runs of the program, whose counters are joined; the caller's */

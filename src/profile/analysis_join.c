@@ -406,3 +406,8 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysis_result *a)
     fv_index_release(&j.ranks);
     fv_index_release(&j.sites);
 }
+
+bool fv_is_analysed(const struct fv_model *m)
+{
+    return m->causes.source == FV_CAUSES_TRACE || m->causes.left_out;
+}

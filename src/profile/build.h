@@ -62,10 +62,10 @@ struct fv_build {
     struct fv_index functions, sites, comms, addresses, size_classes, site_sizes;
     double (*best)[FV_SIZE_BUCKETS]; /* fastest call by function and size bucket, seconds; INFINITY: none */
     size_t best_room;
-    struct fv_wait_join *waits; /* waits.c, over several visits */
-    struct fv_forks *forks;     /* of the file whose call paths are read */
-    bool is_part;               /* of a run */
-    size_t traced_calls;        /* as of the experiment, and */
+    struct fv_wait_join *waits;  /* waits.c, over several visits */
+    struct fv_forks *forks;      /* of the file whose call paths are read */
+    bool is_part, is_later_part; /* as of the experiment */
+    size_t traced_calls;         /* as of the experiment, and */
     const struct fv_seen_looks *seen;
 };
 

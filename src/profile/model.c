@@ -705,7 +705,9 @@ static void complete_subjects(struct fv_model *m)
 
 void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_experiment *experiment, bool look_up)
 {
-    struct fv_build build = { .traced_calls = experiment->traced_calls, .is_part = experiment->is_part };
+    struct fv_build build = { .traced_calls = experiment->traced_calls,
+                              .is_part = experiment->is_part,
+                              .is_later_part = experiment->is_later_part };
     struct fv_model *m = out;
 
     *m = (struct fv_model){ 0 };

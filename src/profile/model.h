@@ -429,6 +429,8 @@ struct fv_region_rank {
 struct fv_model;
 /* MPI_Test, MPI_Iprobe and their like. */
 bool fv_func_asks(const struct fv_func *function);
+/* fvunify was there, though its analysis may be of too little of the run. */
+bool fv_is_analysed(const struct fv_model *model);
 /* Seconds of the main thread in the calls that end it: of all at that place its part. */
 double fv_region_call_s(const struct fv_model *model, const struct fv_region_rank *region);
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */

@@ -78,6 +78,7 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     struct finished *f = fv_xcalloc(1, sizeof(*f));
 
     experiment->is_part = options->part_of;
+    experiment->is_later_part = options->is_later_part;
     experiment->traced_calls = options->traced_calls;
     experiment->choice = options->choice;
     experiment->seen = options->seen;

@@ -28,6 +28,7 @@ struct fv_profile_options {
     double memory_peak;               /* of a node, bytes in a second; 0: not known */
     const struct fv_choice *choice;   /* NULL: all of the run */
     const struct fv_seen_looks *seen; /* what `fvmpi where` saw from outside (looks.h); NULL: nothing */
+    bool is_later_part;               /* ... and begins later than that */
     const char *part_of, *operands;   /* it is a part of this run, which a command takes so; NULL: a run */
     bool no_symbols;                  /* call paths stay module+offset, and none of the program's files is opened */
 };

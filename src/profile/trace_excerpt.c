@@ -414,7 +414,7 @@ static size_t stream_end(const struct halves *h, size_t begin)
 /* In the order in which they were posted. Where a run ended well and all of them are here, but a stream has not as many
  * sends as receives, some were cancelled, or freed: nobody knows which. */
 static void match(const struct fv_model *m, struct fv_trace_excerpt *t, struct halves *sent, struct halves *received,
-                  bool is_whole, bool is_part)
+                  bool is_whole, bool is_later_part)
 {
     if (sent->count)
         qsort(sent->items, sent->count, sizeof(*sent->items), by_order);
@@ -428,7 +428,7 @@ static void match(const struct fv_model *m, struct fv_trace_excerpt *t, struct h
         for (; !order && i < i_end && k < k_end && (!is_whole || i_end - i == k_end - k); i++, k++) {
             const struct half *s = &sent->items[i], *r = &received->items[k];
 
-            if (is_part && i == i_first && r->time_s < s->begin_s) {
+            if (is_later_part && i == i_first && r->time_s < s->begin_s) {
                 i--; /* it was sent before the part begins */
                 continue;
             }
@@ -604,7 +604,8 @@ static void finish_traced(struct fv_build *b, void *state)
         s->halves_left_out += s->sent.count + s->received.count;
         s->sent.count = s->received.count = 0;
     }
-    match(b->model, t, &s->sent, &s->received, is_whole(b->model) && !b->is_part && !s->halves_left_out, b->is_part);
+    match(b->model, t, &s->sent, &s->received, is_whole(b->model) && !b->is_part && !s->halves_left_out,
+          b->is_later_part);
     find_waits(b->model, s);
     if (t->message_count > b->traced_calls) {
         qsort(t->messages, t->message_count, sizeof(*t->messages), by_size);

@@ -38,6 +38,8 @@ static bool leaves_are_right(const struct fv_timeline_file *t, const struct fv_t
     return b && r->leaf_width <= 63;
 }
 
+#define LATEST_NS (UINT64_C(1) << 62)
+
 static bool rows_are_right(const struct fv_timeline_file *t)
 {
     const struct fv_timeline_header *h = t->header;
@@ -50,9 +52,10 @@ static bool rows_are_right(const struct fv_timeline_file *t)
             return false;
         for (uint32_t k = 0; k < r->levels; k++, n = (n + 1) / 2)
             bins += n;
-        if (r->width > 63 || r->width + r->levels > 63 || r->first_kind > h->kinds.count ||
-            r->first_chunk > h->chunks.count || r->chunk_count > h->chunks.count - r->first_chunk ||
-            r->region_bytes > 4 || r->classes & ~(FV_TIMELINE_WAITS | ((1u << FV_TIMELINE_CLASS_COUNT) - 1)) ||
+        if (r->begin_ns > r->end_ns || r->end_ns > LATEST_NS || r->width > 63 || r->width + r->levels > 63 ||
+            r->first_kind > h->kinds.count || r->first_chunk > h->chunks.count ||
+            r->chunk_count > h->chunks.count - r->first_chunk || r->region_bytes > 4 ||
+            r->classes & ~(FV_TIMELINE_WAITS | ((1u << FV_TIMELINE_CLASS_COUNT) - 1)) ||
             !part(t, (struct fv_timeline_part){ r->bins, bins }, fv_timeline_bin_bytes(r->classes, r->region_bytes)) ||
             !leaves_are_right(t, r))
             return false;

@@ -24,7 +24,8 @@ int fv_view_pprof(const struct fv_profile *view, FILE *out);
 int fv_view_callgrind(const struct fv_profile *view, FILE *out);
 
 #define FV_PAGE_BYTES ((size_t)20 << 20)
-/* That a call waited, from its begin on, for that rank of MPI_COMM_WORLD and that thread of it. 0: it did not. */
+/* That a call waited, from its begin on, for that rank of MPI_COMM_WORLD and that thread of it. 0: it did not;
+ * FV_NONE: it is not known for which. */
 struct fv_call_wait {
     double wait_s;
     uint32_t waits_for, waits_for_thread;

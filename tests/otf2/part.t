@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(HERE + '/../harness')
 import harness
 from report import check, close, equal
+from viewed import events_of
 
 FVUNIFY = os.path.join(harness.BUILD, 'fvunify')
 NS = 1e-9
@@ -124,7 +125,12 @@ def on_their_way(tap, mpi):
         program = mpi.build(os.path.join(HERE, 'ahead.c'), output='ahead')
         run = mpi.profile(program, 2, [], ['--trace', '--sample=off', '-q']).ended(0)
         harness.run([FVUNIFY, '-q', run.directory]).ended(0)
-        at_s = report_of(os.path.join(run.directory, 'traces.otf2'))['run']['elapsed_s'] / 2
+        barriers = [
+            begin
+            for begin, _, name, *_ in events_of(os.path.join(run.directory, 'traces.otf2'))[0]
+            if name == 'MPI_Barrier'
+        ]
+        at_s = sorted(barriers)[len(barriers) // 2] * NS
         text = ' '.join(
             harness.run([harness.FVMPI, 'report', run.directory, '--from', '%.9f' % at_s]).ended(0).out.split()
         )

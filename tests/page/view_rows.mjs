@@ -473,7 +473,13 @@ async function coloured(page) {
 
 /* A line of a group is no call: what it has is told in the place of the call before. */
 async function grouped(page) {
-  await page.mouse.click(...(await placeOf(page, 400, 30)));
+  const x = await page.evaluate(() => {
+    const { tiles, wide } = document.getElementById("picture").view,
+      column = tiles.regionParts.slice(0, tiles.count).findIndex((part, i) => part && i > tiles.count / 4);
+
+    return NAMES_WIDE + ((column + 0.5) * wide) / tiles.count; /* where something was done */
+  });
+  await page.mouse.click(...(await placeOf(page, x, 30)));
   await settled(page, SOON);
   const details = await page.locator("#details").innerText();
   await page.mouse.move(...(await placeOf(page, 420, 32)));
@@ -516,6 +522,11 @@ async function byKeys(page) {
   const back = await seen();
   await key("\\");
   const forth = await seen();
+  await key("w");
+  await page.waitForTimeout(250);
+  for (const of of ["Backspace", "Backspace"]) await press(page, of); /* at once */
+  await settled(page, SOON);
+  const twice = await seen();
   await key("f");
   const steps = [];
   for (const of of [".", ".", ".", ","]) {
@@ -538,7 +549,7 @@ async function byKeys(page) {
   await page.fill("input[aria-label='ranks that are shown']", "");
   await page.keyboard.press("Enter");
   return (
-    same("back and forth", [back, forth], [all, near]) ||
+    same("back and forth, and back twice", [back, forth, twice], [all, near, all]) ||
     same("zoomed", near[1] - near[0] < all[1] - all[0], true) ||
     same("steps", steps, [...wanted, wanted[1]]) ||
     same("ranks", note, "all ranks: say some as 0-3,8 or 0:1")

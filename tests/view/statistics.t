@@ -566,6 +566,13 @@ def page_waits(tap, mpi, server, directory):
             check(all and max(abs(a[0] - b[0]) for a, b in zip(all, wanted)) <= 1000, 'durations of row {}', row)
             some += sum(1 for _, of in all if of)
         check(some, 'no call waited')
+        place = os.path.join(directory, '.fvmpi-view')
+        with open(os.path.join(place, 'timeline'), 'wb') as f:
+            f.write(b'damaged')  # of the user: none is made in its place
+        equal('analysed without an index', waits_in_page(directory), (True, found))
+        equal('left', sorted(os.listdir(place)), ['timeline'])
+        equal('size', os.path.getsize(os.path.join(place, 'timeline')), 7)
+        os.unlink(os.path.join(place, 'timeline'))
 
 
 def sampled(tap, mpi):

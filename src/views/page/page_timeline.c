@@ -213,7 +213,7 @@ static void put_waits(const struct row *row, struct fv_json *out)
         if (ns(w.wait_s) > 0) {
             fv_json_unsigned(out, NULL, i);
             fv_json_signed(out, NULL, ns(w.wait_s));
-            fv_json_unsigned(out, NULL, w.waits_for);
+            fv_json_signed(out, NULL, w.waits_for == FV_NONE ? -1 : (int64_t)w.waits_for);
             fv_json_unsigned(out, NULL, w.waits_for_thread);
         }
     }
@@ -447,6 +447,7 @@ bool fv_page_timeline_put(const struct fv_profile *profile, const struct fv_call
     for (unsigned layer = 0; layer < FV_TRACE_LAYERS; layer++)
         fv_json_unsigned(out, NULL, t->spans_left_out[layer]);
     fv_json_end(out);
+    fv_json_bool(out, "analysed", fv_is_analysed(profile->model));
     fv_json_bool(out, "waits_analysed", waits);
     fv_json_unsigned(out, "waits_unknown", waits ? 0 : t->waits_unknown);
     fv_json_bool(out, "waits_cut", !waits && t->waits_cut);
