@@ -460,6 +460,8 @@ class View {
       if (this.drawnIn(row).length) paintSlices(picture, this.drawnIn(row), row, this, this.palette);
     if (!this.isCrowded) paintMessages(picture, this.messages.messages, this, this.palette.text, 1);
     this.overlays.paint(picture, this.palette);
+    for (const row of this.slices.keys())
+      if (this.drawnIn(row).length) paintNames(picture, this.drawnIn(row), row, this, this.palette);
     if (this.crowd.isShown) this.crowd.paint(picture, c.isVector);
     paintAxis(picture, this.axis, this.palette);
     this.overlays.paintLabels(picture, this.palette);

@@ -196,51 +196,60 @@ function depthTall(slices, rowTall) {
   return (rowTall - 2) / slices.reduce((most, { depth }) => Math.max(most, depth + 1), 1);
 }
 
-/* Of one row. */
-function paintSlices(c, slices, row, view, palette) {
+/* Of those of a row that are in view: does(slice, its box, colour). */
+function eachBox(slices, row, view, palette, does) {
   const top = view.y(view.rows.lineOf[row]),
     tall = depthTall(slices, view.rowTall);
 
-  c.fillStyle = palette.ground;
-  c.fillRect(0, top, view.wide, view.rowTall);
-  paintComputing(c, row, tall, view, palette);
   for (const slice of slices) {
     const left = Math.max(view.x(slice.begin), -2),
-      right = Math.min(view.x(slice.begin + slice.ns), view.wide + 2),
-      at = top + slice.depth * tall,
-      colour = slice.sampled ? palette.sampled(slice.region) : palette.region(slice.region);
+      right = Math.min(view.x(slice.begin + slice.ns), view.wide + 2);
 
-    if (right < 0 || left > view.wide) continue;
+    if (right >= 0 && left <= view.wide)
+      does(
+        slice,
+        { left, right, at: top + slice.depth * tall, tall },
+        slice.sampled ? palette.sampled(slice.region) : palette.region(slice.region),
+      );
+  }
+}
+
+/* Of one row. */
+function paintSlices(c, slices, row, view, palette) {
+  const { selected } = view;
+
+  c.fillStyle = palette.ground;
+  c.fillRect(0, view.y(view.rows.lineOf[row]), view.wide, view.rowTall);
+  paintComputing(c, row, depthTall(slices, view.rowTall), view, palette);
+  eachBox(slices, row, view, palette, (slice, { left, right, at, tall }, colour) => {
     c.fillStyle = colour;
     c.fillRect(left, at, Math.max(right - left, 1), Math.max(tall - 0.5, 1));
-    const isStriped = slice.wait && (selection.region === null || selection.region === slice.region);
-    if (isStriped) {
+    if (slice.wait && (selection.region === null || selection.region === slice.region)) {
       const end = Math.min(view.x(slice.begin + slice.wait), right);
 
       paintHatch(c, left, at, Math.max(end - left, 1), Math.max(tall - 0.5, 1), palette);
     }
-    if (
-      view.selected &&
-      view.selected.row === row &&
-      view.selected.begin === slice.begin &&
-      view.selected.depth === slice.depth
-    ) {
+    if (selected && selected.row === row && selected.begin === slice.begin && selected.depth === slice.depth) {
       c.strokeStyle = palette.accent;
       c.lineWidth = 2;
       c.strokeRect(left + 1, at + 1, Math.max(right - left - 2, 1), tall - 2);
     }
-    if (right - left > 30 && tall >= 11) {
-      const place = Math.max(left, 0) + 3,
-        name = fitting(c, view.about.regions[slice.region].name, Math.min(right, view.wide) - place - 2);
+  });
+}
 
-      if (isStriped && name) {
-        c.fillStyle = colour;
-        c.fillRect(place - 2, at + tall / 2 - 7, c.measureText(name).width + 4, 14);
-      }
-      c.fillStyle = readable(colour);
-      c.fillText(name, place, at + tall / 2 + 4);
-    }
-  }
+/* Over lines and hatches, which would strike them out. */
+function paintNames(c, slices, row, view, palette) {
+  eachBox(slices, row, view, palette, (slice, { left, right, at, tall }, colour) => {
+    if (right - left <= 30 || tall < 11) return;
+    const place = Math.max(left, 0) + 3,
+      name = fitting(c, view.about.regions[slice.region].name, Math.min(right, view.wide) - place - 2);
+
+    if (!name) return;
+    c.fillStyle = colour;
+    c.fillRect(place - 2, at + Math.max(tall / 2 - 7, 2), c.measureText(name).width + 4, Math.min(14, tall - 4));
+    c.fillStyle = readable(colour);
+    c.fillText(name, place, at + tall / 2 + 4);
+  });
 }
 
 function paintMessages(c, messages, view, colour, wide) {

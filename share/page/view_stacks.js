@@ -257,7 +257,7 @@ class Stacks {
         y: () => top,
       };
 
-    if (slices.length) paintSlices(picture, slices, row, of, view.palette);
+    for (const paint of slices.length ? [paintSlices, paintNames] : []) paint(picture, slices, row, of, view.palette);
   }
 }
 

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import struct
 import sys
 import zlib
 
@@ -567,6 +568,15 @@ def page_waits(tap, mpi, server, directory):
             some += sum(1 for _, of in all if of)
         check(some, 'no call waited')
         place = os.path.join(directory, '.fvmpi-view')
+        with open(os.path.join(place, 'timeline'), 'rb') as f:
+            index = f.read()
+        slices = server.json('slices', row=0, **{'from': 0, 'to': about['span_ns']})['slices']
+        ends = min(of[0] for of in slices), max(of[0] + of[1] for of in slices)
+        row = struct.pack('<QQ', *ends)
+        check(index.count(row) >= 1, 'its row is not there')
+        with open(os.path.join(place, 'timeline'), 'wb') as f:
+            f.write(index.replace(row, struct.pack('<QQ', ends[0], 2**64 - 1)))
+        equal('a row without an end', waits_in_page(directory), (True, found))
         with open(os.path.join(place, 'timeline'), 'wb') as f:
             f.write(b'damaged')  # of the user: none is made in its place
         equal('analysed without an index', waits_in_page(directory), (True, found))
