@@ -742,6 +742,11 @@ async function overSamples(page, report, { own, through, wait_s }) {
       .filter(i => during(row.end[i] - row.wait[i], row.end[i]) > row.wait[i] / 2)
       .sort((a, b) => row.wait[b] - row.wait[a])[0];
     const others = [...row.waitsFor.values()].filter(([rank]) => rank > 1).length;
+    if (longest !== undefined) {
+      const ns = row.end[longest] - row.begin[longest];
+
+      view.go(row.begin[longest] - 4 * ns, row.end[longest] + 4 * ns); /* on a busy machine the run is long */
+    }
 
     return {
       waited,
@@ -757,6 +762,7 @@ async function overSamples(page, report, { own, through, wait_s }) {
       : null,
   );
   if (waits.found) {
+    await settled(page, 300);
     await click({ x: waits.x, y: waits.y });
     const why = await text("#details");
 
@@ -774,6 +780,8 @@ async function overSamples(page, report, { own, through, wait_s }) {
       ),
     );
     await page.keyboard.press("Escape");
+    await page.evaluate(() => document.getElementById("timeline").view.goToAll());
+    await settled(page, 300);
   }
   await click({ x: seen.x, y: seen.y });
   const path_ = await text("#details");
