@@ -443,11 +443,17 @@ def sites(tap, mpi):
         varying = [f for f in found(run) if f['name'] == 'varying_function']
         equal('finding', [f['function'] for f in varying], ['lookup'])
         check('lookup() at sites.c' in varying[0]['text'] and '(on 6 call paths)' in varying[0]['text'], '{}', varying)
+
+        def margin(lost, function):
+            """Two standard deviations of samples and of calls, which one run in 20 exceeds: then another one must not."""
+            cov = function['metrics']['cpu_time_s']['cov']
+            return (0.15 + 2 * (1 / function['ticks'] + cov**2 / function['return_count']) ** 0.5) * lost
+
+        if not is_disturbed(run, lost) and abs(varying[0]['lost_s'] - lost) > margin(lost, function):
+            run, lost, function, _ = ran('varies')
+            varying = [f for f in found(run) if f['name'] == 'varying_function']
         if not is_disturbed(run, lost):
-            cpu = function['metrics']['cpu_time_s']
-            # of samples, and of calls
-            by_chance = 2 * (1 / function['ticks'] + cpu['cov'] ** 2 / function['return_count']) ** 0.5
-            close('seconds', varying[0]['lost_s'], lost, (0.15 + by_chance) * lost)
+            close('seconds', varying[0]['lost_s'], lost, margin(lost, function))
     if not LONG:
         return
     with tap.test('{}: the same without variation, or where each call site has calls of its own length'.format(mpi)):
