@@ -61,6 +61,7 @@ class Alike {
       ),
       this.table.element,
     );
+    address.keep(() => this.takeAddress());
   }
   readAddress() {
     const [limit, by] = (address.get("alike") || "").split(",");

@@ -225,7 +225,6 @@ async function startView(view) {
     view.readAddress();
     address.takers.forEach(take => take());
     view.rows.fromAddress().then(() => view.changed());
-    if (view.bench.panels.has("alike")) view.bench.panels.get("alike").takeAddress();
     view.bench.fromAddress();
     view.charts.readAddress();
     view.radar.chosen = address.get("colour") || "";

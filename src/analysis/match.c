@@ -180,11 +180,17 @@ static struct fv_answer *answer(struct fv_match *m, const struct fv_item *by)
     return a;
 }
 
+/* It was received before it was sent? */
+static bool is_early(const struct fv_item *receive, const struct fv_item *send)
+{
+    return receive->end && receive->end < send->ns;
+}
+
 static void meet(struct fv_match *m, const struct fv_item *send, const struct fv_item *receive)
 {
     bool later = send->flags & FV_ITEM_LATER;
 
-    m->early += receive->end && receive->end < send->ns;
+    m->early += is_early(receive, send);
     if (receive->reply != FV_NONE) { /* it was not given up */
         struct fv_answer *a = answer(m, send);
 
@@ -206,7 +212,7 @@ static void meet(struct fv_match *m, const struct fv_item *send, const struct fv
  * would all behind it; by times it is seen that it came before. */
 static bool comes_before(const struct fv_match *m, const struct fv_item *receive, const struct fv_item *send)
 {
-    return m->is_later_part && receive->end && receive->end < send->ns;
+    return m->is_later_part && is_early(receive, send);
 }
 
 static void match_message(struct fv_match *m, const struct fv_item *item)
