@@ -196,11 +196,28 @@ static uint64_t put_extremes(struct fv_timeline_writer *w, const struct fv_timel
     return where;
 }
 
+/* See next_interval() of profile/machine/sensors.c: an end of a sensor's series that is too short for a rate. */
+static void join_short_end(struct fv_timeline_values *v)
+{
+    struct fv_timeline_point *end = v->points + v->count;
+
+    if (v->series.scope == FV_TIMELINE_OF_THREAD || !v->series.is_rate || v->count < 3)
+        return;
+    const double before = (double)(end[-2].ns - end[-3].ns), last = (double)(end[-1].ns - end[-2].ns);
+
+    if (last >= before / 2)
+        return;
+    end[-2] =
+        (struct fv_timeline_point){ end[-1].ns, (end[-2].value * before + end[-1].value * last) / (before + last) };
+    v->count--;
+}
+
 void fv_timeline_write_values(struct fv_timeline_writer *w)
 {
     for (; w->value_written < w->value_count; w->value_written++) {
         struct fv_timeline_values *v = &w->values[w->value_written];
 
+        join_short_end(v);
         if (!fv_timeline_limit_has_room(w, v->count * sizeof(*v->points))) {
             w->header.left_out.series++;
             v->count = 0; /* so that it has no row in the table */

@@ -1,6 +1,7 @@
 /* What the model makes of sections in rank files, with known answers, and of files that no runtime would
  * write. */
 #include "fvr_builder.h"
+#include "profile/machine/sensors.h"
 #include "profile/model.h"
 #include "profile/sections/sections.h"
 #include "unit.h"
@@ -252,10 +253,77 @@ static void damaged(void **state)
     fvr_release(&f);
 }
 
+/* ---- sensors ---- */
+
+static void add_series(struct fvr *f, const char *label, uint32_t flags)
+{
+    struct {
+        struct fv_sensor_series head;
+        char text[16];
+    } one = { .head = { .bytes = sizeof(one), .flags = flags, .every = 1, .label_bytes = (uint32_t)strlen(label) } };
+
+    memcpy(one.text, label, strlen(label) + 1);
+    fvr_add(f, FV_CHUNK_SENSOR_SERIES, FV_NO_THREAD, &one, sizeof(one));
+}
+
+/* A counter and a gauge of a node, read at these times, in ms. */
+static void record_sensors(struct fvr *f, const double (*read)[3], size_t count)
+{
+    struct fv_sensor_process process = { .interval_ns = 100000000, .samples = count };
+
+    fvr_init(f, 0, 1);
+    fvr_add(f, FV_CHUNK_SENSOR_PROCESS, FV_NO_THREAD, &process, sizeof(process));
+    add_series(f, "cpu.user", 0);
+    add_series(f, "cpu.clock", FV_SENSOR_GAUGE);
+    for (size_t i = 0; i < count; i++) {
+        struct {
+            struct fv_sensor_sample head;
+            double values[2];
+        } one = { .head = { .bytes = sizeof(one), .ticks = 1000000000 + (uint64_t)(1e6 * read[i][0]) },
+                  .values = { read[i][1], read[i][2] } };
+
+        fvr_add(f, FV_CHUNK_SENSOR_SAMPLES, FV_NO_THREAD, &one, sizeof(one));
+    }
+    fvr_thread(f, 0, true, 0, 0, NULL);
+}
+
+/* Of a node that was read so many times: how many intervals each series has, and mean and greatest rate of the
+ * counter. */
+static void expect_rates(const double (*read)[3], size_t count, uint64_t intervals, double mean, double max)
+{
+    struct fv_experiment e = { 0 };
+    struct fv_model m;
+    struct fvr f;
+
+    record_sensors(&f, read, count);
+    fvr_join(&f, &e);
+    fv_model_build(&m, NULL, &e, false);
+    const struct fv_machine_series *s = fv_model_sensors(&m)->series;
+
+    assert_int_equal(s[0].intervals, intervals);
+    assert_near(s[0].mean, mean, 1e-9);
+    assert_near(s[0].max, max, 1e-9);
+    assert_int_equal(s[1].intervals, count - 1);
+    fv_model_release(&m);
+    fv_experiment_release(&e);
+    fvr_release(&f);
+}
+
+/* A kernel's step of 10 ms between two samples 2 ms apart is no rate of 5. */
+static void short_end(void **state)
+{
+    const double soon[][3] = { { 0, 0, 1 }, { 100, 0.05, 2 }, { 200, 0.1, 3 }, { 202, 0.11, 4 } };
+    const double later[][3] = { { 0, 0, 1 }, { 100, 0.05, 2 }, { 160, 0.11, 3 } };
+
+    (void)state;
+    expect_rates(soon, 4, 2, 0.11 / 0.202, 0.06 / 0.102);
+    expect_rates(later, 3, 2, 0.11 / 0.16, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(over_ranks), cmocka_unit_test(others),
-                                        cmocka_unit_test(damaged) };
+                                        cmocka_unit_test(damaged), cmocka_unit_test(short_end) };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

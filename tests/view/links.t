@@ -195,10 +195,19 @@ def wanted_of(points, begin, end):
     return (min(held), max(held), held[-1]) if held else (math.nan,) * 3
 
 
+def rates_of(points):
+    """Of what is counted: seconds and rate between two readings. An end that is less than half as long as what is before
+    belongs to it."""
+    found = [((ns - since) / 1e9, value - before) for (since, before), (ns, value) in zip(points, points[1:])]
+    if len(found) > 1 and found[-1][0] < found[-2][0] / 2:
+        found[-2:] = [tuple(map(sum, zip(*found[-2:])))]
+    return [(seconds, change / seconds) for seconds, change in found]
+
+
 def values(tap, mpi):
     program = mpi.build('../sensors/known.c', '-pthread', '-ldl')
     words = ['wait', 'label', 'meshed', 'pages', '3000', 'wait', 'wait']
-    options = ['--trace', '--memory', '--sensors', 'vmstat.nr_free_pages', '--sensors-hz', '200', '-q']
+    options = ['--trace', '--memory', '--sensors', 'vmstat.nr_free_pages,vmstat.pgfault', '--sensors-hz', '200', '-q']
     run = None
     with tap.test('{}: memory and a sensor are recorded'.format(mpi)):
         run = mpi.profile(program, 2, words, options).ended(0)
@@ -221,6 +230,13 @@ def values(tap, mpi):
             check(any(s['of'] == 'process' for s in series), '{}', series)
             for number, one in enumerate(series):
                 if one['is_rate']:
+                    points = exact[one['name']]
+                    rates = rates_of(points)
+                    wanted = max(rate for _, rate in rates)
+                    digits = 2e-5 * points[-1][1] / min(seconds for seconds, _ in rates)
+                    equal('rates of ' + one['name'], one['count'], len(rates))
+                    found = values_of(server, number, 1)[0][1]
+                    check(abs(found - wanted) <= digits, '{}: {}, wanted {}', one['name'], found, wanted)
                     continue
                 name = one['name'].split('@')[0]
                 points = exact.get(one['name'], exact.get(name))

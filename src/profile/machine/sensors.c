@@ -147,7 +147,7 @@ static double value_of(const struct sample *sample, size_t series)
 }
 
 /* The next one from *at on, which is moved. False: there is none. */
-static bool next_interval(const struct gather *g, size_t series, bool is_gauge, size_t *at, struct interval *out)
+static bool next_change(const struct gather *g, size_t series, bool is_gauge, size_t *at, struct interval *out)
 {
     const struct sample *begin = NULL;
 
@@ -168,6 +168,24 @@ static bool next_interval(const struct gather *g, size_t series, bool is_gauge, 
         return true;
     }
     return false;
+}
+
+/* The last sample is taken when the process ends, maybe at once after the one before. A kernel counts times in steps of
+ * 10 ms: over so little a rate would be many times the truth. Such an end belongs to the interval before it. */
+static bool next_interval(const struct gather *g, size_t series, bool is_gauge, size_t *at, struct interval *out)
+{
+    struct interval end;
+    size_t behind;
+
+    if (!next_change(g, series, is_gauge, at, out))
+        return false;
+    behind = *at;
+    if (!is_gauge && next_change(g, series, is_gauge, &behind, &end) && behind + 1 == g->count &&
+        end.seconds < out->seconds / 2) {
+        *out = (struct interval){ out->begin, end.end, out->seconds + end.seconds, out->value + end.value };
+        *at = behind;
+    }
+    return true;
 }
 
 static double rate_of(const struct interval *i, bool is_gauge)
@@ -276,7 +294,7 @@ static void keep_readings(struct gather *g, size_t index, struct fv_machine_seri
 
     if (is_gauge || strcmp(series->unit, ENERGY))
         return;
-    for (size_t at = 0; next_interval(g, index, is_gauge, &at, &i);) {
+    for (size_t at = 0; next_change(g, index, is_gauge, &at, &i);) {
         if (!series->reading_count)
             fv_machine_keep_reading(g->out, series, i.begin->at_s, value_of(i.begin, index));
         fv_machine_keep_reading(g->out, series, i.end->at_s, value_of(i.end, index));

@@ -3,8 +3,9 @@
  * node recorded them.
  *
  * A counter's value in an interval is what was added in it, in a second of the time between the two samples; a gauge's
- * is what it was at its end. Means are over time. A section's are of the intervals in which that rank had it open, by
- * halves: it is known at samples only, so they are estimates. */
+ * is what it was at its end. A counter's last interval that is shorter than half of the one before is a part of that.
+ * Means are over time. A section's are of the intervals in which that rank had it open, by halves: it is known at
+ * samples only, so they are estimates. */
 #ifndef FV_PROFILE_MACHINE_H
 #define FV_PROFILE_MACHINE_H
 
