@@ -18,10 +18,10 @@ async function press(page, key) {
   await settled(page, SOON);
 }
 
-/* One MPI has threads of its own, which are rows as well. */
-const RANKS = 2;
+/* An MPI may have threads of its own, which are rows as well: on one rank, or on each. */
 const HEADINGS = 2; // one for each rank
-let threads = 0; // of a rank
+let threads = []; // of each rank
+let rows = 0;
 
 async function groups(page) {
   const all = await lines(page);
@@ -40,11 +40,14 @@ async function groups(page) {
   const flat = await lines(page);
   await page.check(".rows-bar input[type=checkbox]");
   await settled(page, SOON);
-  threads = (all - HEADINGS) / RANKS;
+  const ranks = await page.evaluate(() => document.getElementById("picture").view.about.rows.map(row => row.rank));
+
+  threads = [0, 1].map(rank => ranks.filter(of => of === rank).length);
+  rows = ranks.length;
   return same(
     "lines",
-    [all, folded, open, one, flat, threads > 1],
-    [HEADINGS + RANKS * threads, HEADINGS, HEADINGS + RANKS * threads, HEADINGS + threads, RANKS * threads, true],
+    [all, folded, open, one, flat, Math.min(...threads) > 1],
+    [HEADINGS + rows, HEADINGS, HEADINGS + rows, HEADINGS + threads[1], rows, true],
   );
 }
 async function placeOf(page, x, y) {
@@ -66,7 +69,7 @@ async function filtered(page) {
   return same(
     "rows",
     texts.map(text => text.match(/\d+/)[0]),
-    [threads, RANKS * threads, RANKS * threads, RANKS * threads].map(String),
+    [threads[1], rows, rows, rows].map(String),
   );
 }
 
@@ -481,10 +484,14 @@ async function grouped(page) {
   });
   await page.mouse.click(...(await placeOf(page, x, 30)));
   await settled(page, SOON);
+  await page
+    .locator("#details")
+    .getByText(/^\.\.\.$/)
+    .waitFor({ state: "detached", timeout: SOON }); /* sums come */
   const details = await page.locator("#details").innerText();
   await page.mouse.move(...(await placeOf(page, 420, 32)));
   const title = await page.getAttribute("#picture", "title"),
-    wanted = `rank 0: the mean of ${threads} rows`;
+    wanted = `rank 0: the mean of ${threads[0]} rows`;
 
   return (
     same("told", [details.split("\n")[0], title.slice(0, wanted.length)], [wanted, wanted]) ||
