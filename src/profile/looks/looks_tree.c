@@ -67,6 +67,8 @@ static void read_path(struct fv_path *p, const struct fv_profile *v, uint32_t no
     size_t skipped = inner_frames(p, v->symbols);
     if (inner)
         *inner = skipped ? p->frames[skipped - 1].function : NULL;
+    if (!skipped) /* there may be no frame */
+        return;
     p->count -= skipped;
     memmove(p->frames, p->frames + skipped, p->count * sizeof(*p->frames));
 }
