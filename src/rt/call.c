@@ -134,6 +134,10 @@ static FV_COLD void look_behind(const struct fv_call *call)
         fv_counters_leave(t);
 }
 
+_Static_assert(offsetof(struct fv_in_call, path) == offsetof(struct fv_in_call, function) + sizeof(uint32_t) &&
+                   offsetof(struct fv_path_entry, path) == offsetof(struct fv_path_entry, function) + sizeof(uint32_t),
+               "function and path are neighbours in both");
+
 /* The call is on its path, which knows the function. */
 static inline __attribute__((always_inline)) void be_inside(struct fv_call *call, struct fv_thread *t,
                                                             struct fv_path_entry *path, unsigned function)
@@ -144,8 +148,7 @@ static inline __attribute__((always_inline)) void be_inside(struct fv_call *call
     call->path = path;
     call->shared = t->record;
     call->function = function;
-    in->function = function;
-    in->path = path->path;
+    memcpy(&in->function, &path->function, 2 * sizeof(in->function)); /* the function and the path in one store */
     in->comm = 0;
     in->peer = FV_NO_PEER;
 }
@@ -486,7 +489,7 @@ static inline bool is_as_before(const struct fv_call *call, const struct fv_thre
                                 uint32_t comm, uint64_t sent, uint64_t received)
 {
     return e->comm == comm && e->section == t->section_set && e->sent == sent && e->received == received &&
-           e->cell->from == t->previous && !t->switches.any && fv_bins_are_at(t, call->begin, call->end) &&
+           e->cell->from == t->previous && !t->switches.any && fv_bins_are_still(t, call->end) &&
            is_short(call->end - call->begin) && e->left;
 }
 

@@ -37,8 +37,7 @@ struct fv_function {
 extern FV_INSIDE const struct fv_function fv_functions[];
 extern const unsigned fv_function_count;
 
-/* Where the wrapper was called from. The macro must stand in the wrapper itself; wrappers are compiled
- * with -fno-omit-frame-pointer. */
+/* Where the wrapper was called from. The macro must stand in the wrapper itself, which gets a frame pointer by it. */
 struct fv_call_place {
     const void *return_address;
     const uintptr_t *frame; /* frame[0]: the caller's frame pointer, frame[1]: the return address */

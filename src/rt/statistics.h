@@ -54,6 +54,12 @@ static inline bool fv_bins_are_at(const struct fv_thread *thread, uint64_t begin
 {
     return FV_LIKELY(begin >= thread->bin_begin && end < thread->bin_end);
 }
+/* Of a call that began when the last one had ended, or later: so it begins in that bin, but for what processors' clocks
+ * differ by. */
+static inline bool fv_bins_are_still(const struct fv_thread *thread, uint64_t end)
+{
+    return FV_LIKELY(end < thread->bin_end);
+}
 static inline void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end)
 {
     if (fv_bins_are_at(thread, begin, end))
