@@ -64,24 +64,13 @@ struct writer {
 
 /* ---- where a sample was taken ---- */
 
-static bool is_of_program(const struct fv_defs *d, const struct fv_module *module)
-{
-    if (fv_module_is_code_of_program(module))
-        return true;
-    for (size_t k = 0; k < d->rank_count; k++)
-        if ((!k || strcmp(d->ranks[k].program, d->ranks[k - 1].program) != 0) &&
-            fv_module_is_of_program(module, d->ranks[k].program))
-            return true;
-    return false;
-}
-
 static uint8_t *code_of_modules(const struct fv_analysis *a)
 {
     const struct fv_defs *d = &a->merge->defs;
     uint8_t *code = fv_xcalloc(d->tree.module_count + 1, sizeof(*code));
 
     for (size_t i = FV_MODEL_FIRST_MODULE; i < d->tree.module_count; i++)
-        code[i] = is_of_program(d, &d->tree.modules[i]) ? FV_CODE_OF_PROGRAM : FV_CODE_OTHER;
+        code[i] = (uint8_t)fv_code_of(&d->tree.modules[i], fv_def_is_of_program(d, &d->tree.modules[i]));
     for (uint32_t i = 0; i < a->sites.count; i++)
         fv_code_calls_mpi(code, d->tree.modules, d->tree.nodes[a->sites.items[i].node].module);
     return code;

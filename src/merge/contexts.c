@@ -28,22 +28,29 @@ static uint32_t find_context(struct fv_contexts *c, uint32_t parent, uint32_t fu
     return i;
 }
 
-/* By modules: code of the program, and not of a library. */
-static bool *find_own(const struct fv_defs *d)
+bool fv_def_is_of_program(const struct fv_defs *d, const struct fv_module *module)
+{
+    if (fv_module_is_code_of_program(module))
+        return true;
+    for (size_t k = 0; k < d->rank_count; k++)
+        if ((!k || strcmp(d->ranks[k].program, d->ranks[k - 1].program) != 0) &&
+            fv_module_is_of_program(module, d->ranks[k].program))
+            return true;
+    return false;
+}
+
+/* By modules: whose code it is. */
+static uint8_t *code_of_modules(const struct fv_defs *d)
 {
     const struct fv_call_tree *tree = &d->tree;
-    bool *own = fv_xcalloc(tree->module_count + 1, sizeof(*own));
-    const char *before = NULL;
+    uint8_t *code = fv_xcalloc(tree->module_count + 1, sizeof(*code));
 
-    for (size_t i = 0; i < d->rank_count; i++) {
-        if (before && !strcmp(before, d->ranks[i].program))
-            continue;
-        before = d->ranks[i].program;
-        for (size_t k = FV_MODEL_FIRST_MODULE; k < tree->module_count; k++)
-            own[k] = own[k] || fv_module_is_of_program(&tree->modules[k], before) ||
-                     (fv_module_is_code(&tree->modules[k]) && fv_module_is_code_of_program(&tree->modules[k]));
-    }
-    return own;
+    for (size_t k = FV_MODEL_FIRST_MODULE; k < tree->module_count; k++)
+        code[k] = (uint8_t)fv_code_of(&tree->modules[k], fv_def_is_of_program(d, &tree->modules[k]));
+    for (size_t i = 1; i < tree->node_count; i++)
+        if (tree->nodes[i].flags & FV_DEF_CALLS)
+            fv_code_calls_mpi(code, tree->modules, tree->nodes[i].module);
+    return code;
 }
 
 /* Those of distributions are below /usr, or have no known place: "./malloc/malloc.c". */
@@ -60,8 +67,9 @@ static bool is_of_fvmpi(const struct fv_defs *d, const struct fv_frame *f)
 /* Without fvmpi's own frames, in which samples may be, unless there are no others. Samples are of functions, wherever
  * in them they were. */
 static uint32_t context_of(struct fv_contexts *c, const struct fv_defs *d, const struct fv_path *path, bool is_sample,
-                           const bool *own)
+                           const uint8_t *code)
 {
+    const size_t own = code ? fv_path_own(path, code) : 0;
     uint32_t context = FV_NONE;
     char label[512];
 
@@ -75,7 +83,7 @@ static uint32_t context_of(struct fv_contexts *c, const struct fv_defs *d, const
         uint32_t function = find_function(c, name, f->file);
 
         context = find_context(c, context, function, f->line);
-        c->items[context].is_own = c->items[context].is_own || (own ? own[f->module] : is_own_file(f->file));
+        c->items[context].is_own = c->items[context].is_own || (code ? i == own : is_own_file(f->file));
     }
     return context;
 }
@@ -97,7 +105,7 @@ static uint32_t function_at(struct fv_contexts *c, uint32_t number)
 void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_up, bool samples, bool of_archive)
 {
     const uint32_t wanted = FV_DEF_CALLS | (samples ? FV_DEF_SAMPLE : 0);
-    bool *own = of_archive ? NULL : find_own(d);
+    uint8_t *code = of_archive ? NULL : code_of_modules(d);
     struct fv_path path = { 0 };
 
     *c = (struct fv_contexts){ .node_count = d->tree.node_count };
@@ -112,10 +120,10 @@ void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_
         if (!(d->tree.nodes[i].flags & wanted))
             continue;
         fv_path_of(&path, &c->symbols, i);
-        c->of_node[i] = context_of(c, d, &path, !(d->tree.nodes[i].flags & FV_DEF_CALLS), own);
+        c->of_node[i] = context_of(c, d, &path, !(d->tree.nodes[i].flags & FV_DEF_CALLS), code);
     }
     fv_path_release(&path);
-    free(own);
+    free(code);
 }
 
 void fv_contexts_release(struct fv_contexts *c)

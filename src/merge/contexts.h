@@ -16,7 +16,7 @@ struct fv_calling_context {
     uint32_t function;
     uint32_t line;
     const char *file; /* of the call; NULL: not known */
-    bool is_own;      /* code of the program, not of a library */
+    bool is_own;      /* time on a path that has it innermost is put down to it: fv_path_own() */
 };
 
 struct fv_contexts {
@@ -32,6 +32,8 @@ struct fv_contexts {
     struct fv_symbols symbols;   /* of the definitions' nodes, */
     struct fv_problems problems; /* ... and notes on modules that could not be looked at */
 };
+
+bool fv_def_is_of_program(const struct fv_defs *defs, const struct fv_module *module);
 
 /* of_archive: its functions have no modules; whose source files are known, and no
  * distribution's, are the program's own.

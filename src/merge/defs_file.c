@@ -246,6 +246,32 @@ struct scan {
     bool *created; /* by the file's communicator ids */
 };
 
+/* created: 1 where an event says that it was made. */
+static void add_window(struct fv_defs *d, struct fv_def_map *map, uint32_t rank, const struct fv_window_record *r,
+                       uint32_t created)
+{
+    if (fv_numbers_get(&map->comms, r->comm) == FV_NONE || r->id > map->windows.count + 1000000)
+        return; /* damaged: numbers rise by one */
+    const struct fv_def_window w = { .comm = map->comms.of[r->comm],
+                                     .sequence = (uint32_t)r->sequence,
+                                     .owner = owner_on(&d->comms[map->comms.of[r->comm]], rank),
+                                     .origin = { rank, r->id },
+                                     .created = created };
+    fv_numbers_set(&map->windows, r->id, fv_defs_window(d, &w));
+}
+
+/* Those that were made before a trace begins have no event. */
+static void add_windows(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, struct fv_def_map *map)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_WINDOWS);
+    struct fv_window_record r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        add_window(d, map, rank, &r, 0);
+    }
+}
+
 static void end_group(struct scan *s)
 {
     if (s->member_count)
@@ -272,16 +298,10 @@ static void scan_event(struct scan *s, const struct fv_event *e)
         }
     } else if (e->kind == FV_EV_WIN_NEW) {
         comm = e->field[1];
-        if (fv_numbers_get(&map->comms, comm) == FV_NONE || e->field[0] >= FV_NONE / 2)
+        if (comm >= FV_NONE || e->field[0] >= FV_NONE / 2)
             return;
-        struct fv_def_window w = { .comm = map->comms.of[comm],
-                                   .sequence = (uint32_t)e->field[2],
-                                   .owner = owner_on(&s->defs->comms[map->comms.of[comm]], s->rank),
-                                   .origin = { s->rank, (uint32_t)e->field[0] },
-                                   .created = 1 };
-        if (e->field[0] > map->windows.count + 1000000)
-            return; /* damaged: numbers rise by one */
-        fv_numbers_set(&map->windows, e->field[0], fv_defs_window(s->defs, &w));
+        add_window(s->defs, s->map, s->rank,
+                   &(struct fv_window_record){ (uint32_t)e->field[0], (uint32_t)comm, e->field[2] }, 1);
     }
 }
 
@@ -586,6 +606,7 @@ void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const c
     add_files(d, reader, rank, h->host, map);
     fv_files_define(d, reader, rank, h->host, map);
     fv_memory_define(d, reader, map);
+    add_windows(d, reader, rank, map);
     if (must_scan(d, reader, map))
         scan_events(d, reader, rank, map);
     add_this_rank(d, reader, name);

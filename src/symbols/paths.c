@@ -46,11 +46,33 @@ bool fv_module_is_code_of_program(const struct fv_module *m)
            strncmp(m->path, "Python ", 7) != 0 && strncmp(m->path, "<frozen ", 8) != 0;
 }
 
+/* What a distribution, a compiler or MPI brings: what is in there says little of a program. */
+static bool is_brought(const struct fv_module *m)
+{
+    static const char *const folders[] = { "/usr/lib/", "/usr/lib64/", "/usr/lib32/", "/lib/", "/lib64/", NULL };
+    static const char *const names[] = { "libm.so",     "libm-",       "libstdc++", "libc++",      "libgcc_s",
+                                         "libgfortran", "libquadmath", "libflang",  "libifcore",   "libimf",
+                                         "libsvml",     "libintlc",    "libmpi",    "libopen-pal", "libopen-rte",
+                                         "libpmix",     "libuc",       NULL };
+    bool is = m->kind != FV_MODULE_OF_OTHERS || *m->path != '/';
+
+    for (size_t i = 0; folders[i] && !is; i++)
+        is = !strncmp(m->path, folders[i], strlen(folders[i]));
+    for (size_t i = 0; names[i] && !is; i++)
+        is = !strncmp(m->name, names[i], strlen(names[i]));
+    return is;
+}
+
+enum fv_code fv_code_of(const struct fv_module *module, bool is_of_program)
+{
+    return is_of_program ? FV_CODE_OF_PROGRAM : is_brought(module) ? FV_CODE_OTHER : FV_CODE_OF_LIBRARY;
+}
+
 void fv_code_calls_mpi(uint8_t *code, const struct fv_module *modules, uint32_t module)
 {
     if (module >= FV_MODEL_FIRST_MODULE && code[module] == FV_CODE_OTHER && !fv_module_is_fvmpi(&modules[module]) &&
         !is_binding(&modules[module]))
-        code[module] = FV_CODE_CALLS_MPI;
+        code[module] = FV_CODE_OF_LIBRARY;
 }
 
 static size_t innermost(const struct fv_path *p, const uint8_t *code, enum fv_code of)
@@ -64,7 +86,7 @@ static size_t innermost(const struct fv_path *p, const uint8_t *code, enum fv_co
 
 size_t fv_path_own(const struct fv_path *p, const uint8_t *code)
 {
-    size_t own = innermost(p, code, FV_CODE_OF_PROGRAM), library = innermost(p, code, FV_CODE_CALLS_MPI);
+    size_t own = innermost(p, code, FV_CODE_OF_PROGRAM), library = innermost(p, code, FV_CODE_OF_LIBRARY);
     const char *name = own < p->count ? p->frames[own].function : NULL;
 
     return library < own && name && (!strcmp(name, "main") || !strcmp(name, "MAIN__")) ? library : own;

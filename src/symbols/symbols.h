@@ -81,14 +81,15 @@ void fv_path_release(struct fv_path *path);
 /* Whose code a module is. */
 enum fv_code {
     FV_CODE_OTHER,
-    FV_CODE_CALLS_MPI,  /* a library that does, by the call sites */
+    FV_CODE_OF_LIBRARY, /* one that calls MPI, by the call sites; or that no distribution, compiler or MPI brings */
     FV_CODE_OF_PROGRAM, /* fv_module_is_of_program() */
 };
+enum fv_code fv_code_of(const struct fv_module *module, bool is_of_program);
 /* Notes in code, by module, that this one calls MPI: unless it is the program's, or stands between the program and
  * MPI. */
 void fv_code_calls_mpi(uint8_t *code, const struct fv_module *modules, uint32_t module);
 /* The frame that time on the path is put down to: the innermost one of the program. Where that is main() alone, and a
- * library does all work, the innermost one of libraries that call MPI. path->count: neither is there. */
+ * library does all work, the innermost one of such libraries. path->count: neither is there. */
 size_t fv_path_own(const struct fv_path *path, const uint8_t *code);
 
 /* A variable or a function, to be named by its own address (not by one that a call returns to). */

@@ -62,6 +62,8 @@ struct fv_timeline_open {
     uint32_t root, file;     /* the operation's, FV_TIMELINE_NONE: none; the first file, likewise */
     bool is_open;            /* samples say what is done in it */
     size_t first_member;     /* of those that it completes, + 1; 0: none */
+    uint64_t wait_ns;        /* that was told within it, ... */
+    uint32_t cause;          /* ... for a row; FV_TIMELINE_NONE */
 };
 
 struct fv_timeline_values { /* a series as it grows */

@@ -97,6 +97,15 @@ static uint32_t kind_of(struct fv_timeline_writer *w, const struct fv_timeline_t
                      (struct fv_timeline_slice_kind){ region, outer, (uint32_t)t->depth, flags });
 }
 
+/* An archive's wait is told once it is over, in the region that has it. */
+static void waited_within(struct fv_timeline_thread *t, uint64_t wait_ns, uint32_t cause)
+{
+    if (!t->depth || !wait_ns)
+        return;
+    t->open[t->depth - 1].wait_ns += wait_ns;
+    t->open[t->depth - 1].cause = cause;
+}
+
 /* wait_ns: from its begin on, for a row. */
 static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, uint64_t now, uint64_t wait_ns,
                   uint32_t cause)
@@ -115,11 +124,17 @@ static void leave(struct fv_timeline_writer *w, struct fv_timeline_thread *t, ui
                                        .instance = o->instance,
                                        .root = o->root,
                                        .file = o->file };
+    if (!wait_ns && o->wait_ns) {
+        wait_ns = o->wait_ns;
+        slice.cause = o->cause;
+    }
     slice.wait_ns = wait_ns < slice.ns ? wait_ns : slice.ns;
     if (o->first_member)
         fv_timeline_member_leave(w, t, o, now, slice.wait_ns);
-    if (!slice.ns && w->regions[o->region].class == FV_TIMELINE_THREADS)
-        return; /* an archive's wait is told once it is over, in the region that has it */
+    if (!slice.ns && w->regions[o->region].class == FV_TIMELINE_THREADS) {
+        waited_within(t, wait_ns, cause);
+        return;
+    }
     slice.kind = kind_of(w, t, o->region,
                          (o->comm != FV_TIMELINE_NONE ? FV_TIMELINE_TOGETHER : 0) |
                              (o->file != FV_TIMELINE_NONE ? FV_TIMELINE_OF_FILE : 0));

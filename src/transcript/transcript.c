@@ -111,6 +111,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     default:
         if (FV_RECORD_IS_OF_THREAD(m->kind))
             fv_transcript_together(t, slot, m, ticks);
+        else if (m->kind >= FV_REC_RMA_COLL_BEGIN && m->kind <= FV_REC_RMA_END)
+            fv_transcript_window_done(t, h, m);
         else
             fv_transcript_moved(t, h, m);
     }

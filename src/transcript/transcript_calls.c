@@ -144,7 +144,7 @@ void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h
 
 /* ---- what moved ---- */
 
-static void note_moved(struct fv_transcript_moved *moved, uint64_t bytes)
+void fv_transcript_note_moved(struct fv_transcript_moved *moved, uint64_t bytes)
 {
     moved->bytes += bytes;
     moved->count++;
@@ -152,8 +152,8 @@ static void note_moved(struct fv_transcript_moved *moved, uint64_t bytes)
     moved->max = bytes > moved->max ? bytes : moved->max;
 }
 
-static void note_peer(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t comm, uint32_t peer,
-                      uint64_t bytes)
+void fv_transcript_note_peer(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t comm, uint32_t peer,
+                             uint64_t bytes)
 {
     uint32_t world = fv_groups_peer(t->groups, comm, t->world, peer);
 
@@ -211,19 +211,19 @@ static void message(struct fv_transcript *t, struct fv_transcript_thread *h, con
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_SEND:
         c->comm = c->comm ? c->comm : comm;
-        note_moved(&c->sent, m->sent);
-        note_peer(t, h, m->ref, m->peer, m->sent);
+        fv_transcript_note_moved(&c->sent, m->sent);
+        fv_transcript_note_peer(t, h, m->ref, m->peer, m->sent);
         FV_TRANSCRIPT_DETAIL(h, SEND, comm, as_posted(m->peer), as_posted(m->tag), m->sent);
         break;
     case FV_REC_RECEIVE:
         c->comm = c->comm ? c->comm : comm;
-        note_moved(&c->received, m->received);
+        fv_transcript_note_moved(&c->received, m->received);
         FV_TRANSCRIPT_DETAIL(h, RECV, comm, as_posted(m->peer), as_posted(m->tag), m->received);
         break;
     case FV_REC_ISEND:
         c->comm = c->comm ? c->comm : comm;
-        note_moved(&c->sent, m->sent);
-        note_peer(t, h, m->ref, m->peer, m->sent);
+        fv_transcript_note_moved(&c->sent, m->sent);
+        fv_transcript_note_peer(t, h, m->ref, m->peer, m->sent);
         if ((p = post(t, h, m, comm)))
             FV_TRANSCRIPT_DETAIL(h, ISEND, p->sent, comm, as_posted(m->peer), as_posted(m->tag), m->sent);
         break;
@@ -322,9 +322,9 @@ static void collective(struct fv_transcript *t, struct fv_transcript_thread *h, 
     if (m->kind == FV_REC_COLL_END) {
         h->call.comm = h->call.comm ? h->call.comm : comm;
         if (v.sent)
-            note_moved(&h->call.sent, v.sent);
+            fv_transcript_note_moved(&h->call.sent, v.sent);
         if (v.received)
-            note_moved(&h->call.received, v.received);
+            fv_transcript_note_moved(&h->call.received, v.received);
         if (m->aux == FV_NONE)
             return;
         FV_TRANSCRIPT_DETAIL(h, COLLECTIVE, comm, root_of(m->peer), v.sent, v.received, m->aux);
@@ -344,21 +344,6 @@ static void collective(struct fv_transcript *t, struct fv_transcript_thread *h, 
     fv_pendings_remove(&t->requests, p);
 }
 
-static void window(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m)
-{
-    const struct fv_def_window *w = &t->merge->defs.windows[m->ref];
-
-    h->call.comm = h->call.comm ? h->call.comm : fv_transcript_comm(t, w->comm);
-    if (m->kind != FV_REC_RMA_PUT && m->kind != FV_REC_RMA_GET && m->kind != FV_REC_RMA_ATOMIC)
-        return;
-    if (m->kind != FV_REC_RMA_GET) {
-        note_moved(&h->call.sent, m->sent);
-        note_peer(t, h, w->comm, m->peer, m->sent);
-    }
-    if (m->kind == FV_REC_RMA_GET || (m->kind == FV_REC_RMA_ATOMIC && m->received))
-        note_moved(&h->call.received, m->received);
-}
-
 /* Of a file of MPI: what is written counts as sent, what is read as received. */
 static void file(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m)
 {
@@ -369,9 +354,9 @@ static void file(struct fv_transcript *t, struct fv_transcript_thread *h, const 
     if (m->kind == FV_REC_IO_BEGIN) {
         h->call.reads = !(m->op & (FV_IO_WRITE | FV_IO_FLUSH));
         if (m->op & FV_IO_WRITE && m->sent != FV_IO_BYTES_UNKNOWN)
-            note_moved(&h->call.sent, m->sent);
+            fv_transcript_note_moved(&h->call.sent, m->sent);
     } else if (m->kind == FV_REC_IO_END && h->call.reads && m->sent != FV_IO_BYTES_UNKNOWN) {
-        note_moved(&h->call.received, m->sent);
+        fv_transcript_note_moved(&h->call.received, m->sent);
     }
 }
 
@@ -393,14 +378,6 @@ void fv_transcript_moved(struct fv_transcript *t, struct fv_transcript_thread *h
     case FV_REC_ICOLL_BEGIN: post(t, h, m, 0); break;
     case FV_REC_COLL_END:
     case FV_REC_ICOLL_END: collective(t, h, m); break;
-    case FV_REC_RMA_COLL_END:
-    case FV_REC_RMA_GROUP:
-    case FV_REC_RMA_LOCK:
-    case FV_REC_RMA_UNLOCK:
-    case FV_REC_RMA_SYNC:
-    case FV_REC_RMA_PUT:
-    case FV_REC_RMA_GET:
-    case FV_REC_RMA_ATOMIC: window(t, h, m); break;
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
     case FV_REC_IO_BEGIN:

@@ -37,7 +37,7 @@ void fv_transcript_function_enter(struct fv_transcript *t, struct fv_transcript_
     for (uint32_t i = 0; i < t->counter_count; i++)
         h->open[h->depth - 1].counted[i] = h->counts[i].last;
     h->open_records[record]++;
-    fv_transcript_event(t, h, fv_transcript_slot(t, h), FV_EV_FUNCTION_ENTER, ticks, (uint64_t)record + 1);
+    fv_transcript_event(t, h, fv_transcript_slot(t, h), FV_EV_FUNCTION_ENTER, ticks, f->node);
 }
 
 void fv_transcript_function_leave(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks)

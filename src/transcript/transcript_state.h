@@ -163,7 +163,13 @@ void fv_transcript_enter(struct fv_transcript *t, struct fv_transcript_thread *h
 void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks);
 /* Something that moved, in the call at hand. */
 void fv_transcript_moved(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m);
+void fv_transcript_note_moved(struct fv_transcript_moved *moved, uint64_t bytes);
+void fv_transcript_note_peer(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t comm, uint32_t peer,
+                             uint64_t bytes);
 void fv_transcript_statistics(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+
+/* transcript_windows.c: of one-sided communication, in the call at hand. */
+void fv_transcript_window_done(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m);
 
 /* transcript_functions.c */
 /* aux: the function's first line, 0: not known; tag: of enum fv_function_calls_flags. */

@@ -122,6 +122,22 @@ static void wait_for(struct fv_transcript *t, uint32_t slot, const struct fv_rec
     f->returns = kind == FV_SYNC_COND;
 }
 
+/* In the trace, as the region that it is waited in. */
+static void put_wait(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, unsigned kind,
+                     unsigned operation, uint64_t ticks)
+{
+    const struct fv_record *enter = &t->together->follow[slot].enter;
+    const uint64_t end = ticks - m->received, mine = fv_location_of(t->world, 0);
+    uint64_t field[FV_EV_FIELDS_WAIT] = { 0,
+                                          0,
+                                          0,
+                                          fv_transcript_path(t, enter->context),
+                                          kind | (operation ? operation : FV_SYNC_WAIT) << 4 | FV_WAITED << 8,
+                                          (uint32_t)m->id == (uint32_t)mine ? (m->id >> 32) + 1 : 0 };
+
+    fv_transcript_lasting(t, &t->threads[slot], FV_EV_WAIT, end - m->sent, end, field);
+}
+
 /* A lock is acquired next, if it is. */
 static void waited(struct fv_transcript *t, uint32_t slot, const struct fv_record *m, uint64_t ticks)
 {
@@ -133,6 +149,8 @@ static void waited(struct fv_transcript *t, uint32_t slot, const struct fv_recor
     give_up(t, slot, ticks);
     if (kind)
         add_wait(t, slot, kind, m->sent);
+    if (kind && m->sent)
+        put_wait(t, slot, m, kind, is_lock ? FV_SYNC_LOCK : doing.operation, ticks);
     if (m->op ? m->op == FV_TW_OMP_BARRIER : doing.kind == FV_SYNC_OMP) {
         barrier(t, slot, m, ticks);
         return;

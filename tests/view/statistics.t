@@ -534,6 +534,36 @@ def archive(tap, name, anchor):
     equal('stopped', server.stop().rc, 0)
 
 
+IN_OPENMP = ('omp barrier', 'omp implicit barrier', 'omp lock')  # where an experiment has what threads wait
+
+
+def sums_by_name(trace):
+    """Calls, time, time itself and waiting of each region; and all waiting."""
+    server = Server(trace)
+    names = [row[0] for row in server.json('about')['regions']]
+    sums = {names[row[0]]: (*row[1:4], row[5]) for row in server.json('sums')['regions']}
+    equal('stopped', server.stop().rc, 0)
+    return sums, sum(row[-1] for row in sums.values())
+
+
+def experiments(tap, place):
+    """An experiment that is made of an archive, as a report of it or of a part of it, says what the archive says."""
+    for name in ('scorep-late', 'scorep-coll', 'scorep-rma', 'scorep-hybrid', 'scorep-omp'):
+        anchor = os.path.join(place, name, 'traces.otf2')
+        with tap.test('{}: an experiment of it has the same'.format(name)):
+            directory = os.path.join(harness.scratch('experiments'), name)
+            harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', '-o', directory, anchor]).ended(0)
+            (wanted, waited), (found, also) = sums_by_name(anchor), sums_by_name(directory)
+            threads = [found.pop(of) for of in IN_OPENMP if of in found]
+            check(waited > 0, 'no waiting')
+            check(abs(waited - also) <= len(found), 'waiting {}, wanted {}', also, waited)
+            if threads:
+                of_calls = lambda sums: {of: row[:2] for of, row in sums.items()}
+                equal('regions', of_calls(found), of_calls(wanted))
+            else:
+                equal('regions', found, wanted)
+
+
 def waits_in_page(directory):
     """Of each row of a page's timeline, by rank and thread: how long each call took and waited, and for whom."""
     page, rows = os.path.join(directory, 'page.html'), {}
@@ -703,6 +733,7 @@ def main():
     for name, anchor in archives.items():
         archive(tap, name, anchor)
     place = os.path.dirname(os.path.dirname(archives['scorep-rma']))
+    experiments(tap, place)
     files(tap, 'scorep-io', os.path.join(place, 'scorep-io', 'traces.otf2'))
     without_communicators(tap, place)
     bookmarks(tap, archives['scorep-rma'])

@@ -434,8 +434,8 @@ uint8_t *fv_cost_code(const struct fv_model *m)
     uint8_t *code = fv_xcalloc(m->tree.module_count + 1, sizeof(*code));
 
     for (size_t i = FV_MODEL_FIRST_MODULE; i < m->tree.module_count; i++)
-        if (fv_model_is_of_program(m, (uint32_t)i) || fv_module_is_code_of_program(&m->tree.modules[i]))
-            code[i] = FV_CODE_OF_PROGRAM;
+        code[i] = (uint8_t)fv_code_of(&m->tree.modules[i], fv_model_is_of_program(m, (uint32_t)i) ||
+                                                               fv_module_is_code_of_program(&m->tree.modules[i]));
     for (size_t i = 0; i < m->site_count; i++)
         fv_code_calls_mpi(code, m->tree.modules, m->tree.nodes[m->sites[i].node].module);
     return code;
