@@ -5,6 +5,7 @@
 #include "experiment/definitions.h"
 #include "experiment/keys.h"
 #include "fvr_builder.h"
+#include "symbols/symbols.h"
 #include "unit.h"
 
 #define BUILD_ID "0123456789abcdef0123"
@@ -359,6 +360,40 @@ static void self_and_inferred(void **state)
         free(told[i].record);
 }
 
+/* Time is put down to the program; where that is main() alone, to a library that is the program's, too. */
+static void own_frames(void **state)
+{
+    struct fv_call_tree t;
+    (void)state;
+
+    fv_call_tree_init(&t);
+    const uint32_t app = module(&t, BUILD_ID, "/opt/app/bin/app"),
+                   physics = module(&t, "1123456789abcdef0123", "/opt/app/lib/libphysics.so.1"),
+                   math = module(&t, "2123456789abcdef0123", "/opt/gcc/lib/libm.so.6"),
+                   dist = module(&t, "3123456789abcdef0123", "/usr/lib/x86_64-linux-gnu/libdist.so.0");
+    uint8_t code[16];
+
+    for (uint32_t i = FV_MODEL_FIRST_MODULE; i < t.module_count; i++)
+        code[i] = (uint8_t)fv_code_of(&t.modules[i], i == app);
+    assert_int_equal(code[physics], FV_CODE_OF_LIBRARY);
+    assert_int_equal(code[math], FV_CODE_OTHER);
+    assert_int_equal(code[dist], FV_CODE_OTHER);
+    struct fv_frame frames[] = { { .function = "sin", .module = math },
+                                 { .function = "force", .module = physics },
+                                 { .function = "main", .module = app } };
+    const struct fv_path path = { .frames = frames, .count = 3 };
+
+    assert_int_equal(fv_path_own(&path, code), 1);
+    frames[2].function = "step";
+    assert_int_equal(fv_path_own(&path, code), 2);
+    frames[2].function = "main";
+    frames[1].module = dist;
+    assert_int_equal(fv_path_own(&path, code), 2);
+    fv_code_calls_mpi(code, t.modules, dist);
+    assert_int_equal(fv_path_own(&path, code), 1);
+    fv_call_tree_release(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +407,7 @@ int main(void)
         cmocka_unit_test(same_communicator),
         cmocka_unit_test(same_communicator_listed_by_some),
         cmocka_unit_test(self_and_inferred),
+        cmocka_unit_test(own_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -564,6 +564,18 @@ def experiments(tap, place):
                 equal('regions', found, wanted)
 
 
+def part_of_experiment(tap, place):
+    """Windows that were made before a part begins (at 0.42 s) are known in it."""
+    with tap.test('scorep-rma: a part has the waits of its fences'):
+        directory = os.path.join(harness.scratch('part'), 'e')
+        words = ['-q', '--from', '0.43', '-o', directory, os.path.join(place, 'scorep-rma', 'traces.otf2')]
+        harness.run([os.path.join(harness.BUILD, 'fvunify'), *words]).ended(0)
+        found, _ = sums_by_name(directory)
+        check('MPI_Win_allocate' not in found, '{}', list(found))
+        equal('fences', found['MPI_Win_fence'][0], 10)
+        check(found['MPI_Win_fence'][-1] > found['MPI_Win_fence'][1] / 2, '{}', found['MPI_Win_fence'])
+
+
 def waits_in_page(directory):
     """Of each row of a page's timeline, by rank and thread: how long each call took and waited, and for whom."""
     page, rows = os.path.join(directory, 'page.html'), {}
@@ -734,6 +746,7 @@ def main():
         archive(tap, name, anchor)
     place = os.path.dirname(os.path.dirname(archives['scorep-rma']))
     experiments(tap, place)
+    part_of_experiment(tap, place)
     files(tap, 'scorep-io', os.path.join(place, 'scorep-io', 'traces.otf2'))
     without_communicators(tap, place)
     bookmarks(tap, archives['scorep-rma'])
