@@ -333,7 +333,8 @@ class View {
     if (lines.length) this.go(this.from, this.to, least, tall);
   }
   goToTime(ns) {
-    const half = (this.to - this.from) / 2;
+    const wide = this.to - this.from,
+      half = wide < this.about.span_ns / 2 ? wide / 2 : this.about.span_ns / 20; /* of the whole run a tenth */
 
     this.go(ns - half, ns + half);
   }

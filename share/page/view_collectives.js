@@ -68,8 +68,8 @@ class Collectives {
         cell: (kind, words) => words && this.longestCell(kind, words),
       }),
       rowColumn(view, "late", "last to arrive", "the row that arrived last in that operation"),
-      size("sent", "sent", "by the calls, as the trace has it"),
-      size("received", "received", "by the calls, as the trace has it"),
+      size("sent", "notional sent", "bytes as archives count them: as if each rank sent to each, itself included"),
+      size("received", "notional received", "bytes as archives count them: as if each rank sent to each"),
     ];
   }
   longestCell(kind, words) {

@@ -207,7 +207,7 @@ class Find {
       { rows } = this.view.about,
       found = isIn ? rows.flatMap(({ rank, thread }, row) => (isIn(rank, thread) ? [row] : [])) : [];
 
-    this.setValid(field, !text || found.length > 0);
+    this.check(field, !text || found.length > 0, "there is no rank " + text);
     return found.length ? rangesOf(found) : null;
   }
   rows() {
@@ -222,7 +222,7 @@ class Find {
       sizes = text ? text.split("-").map(bytesOf) : [],
       isGood = sizes.length < 3 && !sizes.includes(null);
 
-    this.setValid(this.size, isGood);
+    this.check(this.size, isGood, text + " is no number of bytes");
     return {
       ...(partner === null ? {} : { partner }),
       ...(sizes.length && isGood ? { least_bytes: sizes[0], most_bytes: sizes[sizes.length - 1] } : {}),
@@ -231,10 +231,23 @@ class Find {
   setValid(field, isValid) {
     field.setAttribute("aria-invalid", String(!isValid));
   }
+  /* What is wrong is said in place of what all calls are. */
+  check(field, isValid, words) {
+    this.setValid(field, isValid);
+    if (!isValid) this.wrong.push(words);
+  }
+  durationOf(field) {
+    const text = field.value.trim(),
+      ns = timeOf(text);
+
+    this.check(field, !text || ns !== null, text + " is no duration");
+    return ns;
+  }
   get asked() {
+    this.wrong = [];
     const { view } = this,
-      least = timeOf(this.least.value || "0"),
-      most = timeOf(this.most.value || ""),
+      least = this.durationOf(this.least),
+      most = this.durationOf(this.most),
       isAll = this.where.value === "all",
       regions = this.regions().map(region => region.number);
 
@@ -255,14 +268,16 @@ class Find {
     this.at = -1;
     this.setValid(this.text, this.matches !== null);
     this.showLabels();
-    if (!asked.region) {
+    if (!asked.region || this.wrong.length) {
       this.found = { all: 0, all_ns: 0, in_range: 0, left_out: 0, bars: [], calls: [] };
       this.show(
-        this.matches === null
-          ? this.text.value.trim() + " is not a regular expression."
-          : this.text.value.trim()
-            ? "No function has such a name."
-            : "Type a name, or choose a function.",
+        this.wrong.length
+          ? "No calls: " + this.wrong.join("; ") + "."
+          : this.matches === null
+            ? this.text.value.trim() + " is not a regular expression."
+            : this.text.value.trim()
+              ? "No function has such a name."
+              : "Type a name, or choose a function.",
       );
       return;
     }
@@ -330,21 +345,30 @@ class Find {
   tellNone() {
     this.view.tellShortly("no calls to go to: say in Find which ones, or select a function");
   }
+  /* Of calls that begin at one time the order is that of rows, then of depth. */
+  async nextOf(asked, by) {
+    const { selected } = this.view,
+      from = selected ? selected.begin : Math.round(this.view.from),
+      order = by > 0 ? ORDERS.earliest : ORDERS.latest,
+      find = async limits => (await this.view.trace.calls({ ...asked, order, ...limits })).calls,
+      isBehind = call => by * (call.row - selected.row || call.depth - selected.depth) > 0,
+      atOnce = selected ? (await find({ from, to: from + 1 })).find(isBehind) : null;
+
+    if (atOnce) return atOnce;
+    const [next] = await find({ count: 1, ...(by > 0 ? { from: from + 1 } : { to: Math.max(from, 1) }) });
+
+    return next;
+  }
   /* In time from the one that is selected, also to those that the table has not. */
   async step(by) {
-    const { selected } = this.view,
-      { asked } = this;
+    const { asked } = this;
 
-    if (!asked.region) {
+    if (!asked.region || this.wrong.length) {
       this.tellNone();
       return;
     }
-    const from = selected ? selected.begin : this.view.from,
-      around = by > 0 ? { from: from + 1, order: ORDERS.earliest } : { to: Math.max(from, 1), order: ORDERS.latest };
     if (this.where.value === "seen") Object.assign(asked, { from: 0, to: this.view.about.span_ns });
-    const {
-      calls: [next],
-    } = await this.view.trace.calls({ ...asked, ...around, count: 1 });
+    const next = await this.nextOf(asked, by);
 
     if (!next) {
       this.note.textContent = by > 0 ? "There is no later one." : "There is no earlier one.";

@@ -46,13 +46,16 @@ function addAllCommands(view, panels) {
 
 function identityOf(about) {
   return [
+    about.doubts.is_damaged ? "A part of this trace is missing or damaged, fvunify says which" : "",
     plural(about.rows.length, "row"),
     seconds(about.span_ns / 1e9),
     plural(about.slices, "call"),
     plural(about.samples, "sample"),
     plural(about.messages, "message") +
       (about.unmatched ? ", " + plural(about.unmatched, "end") + " without the other" : ""),
-  ].join(", ");
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 /* Of two traces: what is of which. */

@@ -213,6 +213,24 @@ const WAIT_GROUPS = {
   cause: { title: "by the row that was late", keys: ["cause"] },
 };
 
+/* What there is to say against waiting, as the report says it. */
+function waitDoubts({ missing, early, estimated_ns, clocks }) {
+  const words = [
+    missing ? "one side is missing of " + count(missing) + " messages or collectives" : "",
+    early ? plural(early, "message") + " came before " + (early === 1 ? "it was" : "they were") + " sent" : "",
+    clocks > 1 ? "clocks of hosts were aligned" : "",
+  ].filter(Boolean);
+
+  return {
+    isEstimate: words.length > 0,
+    words: words.length
+      ? "; an estimate: " + words.join(", ")
+      : estimated_ns
+        ? "; exact but for " + nanoseconds(estimated_ns) + " of the whole run's"
+        : "",
+  };
+}
+
 class Waiting {
   constructor(view) {
     Object.assign(this, panelOf(this, view, "waiting", "Waiting", "bottom"));
@@ -294,9 +312,15 @@ class Waiting {
     this.all = rows.reduce((sum, row) => sum + row.ns, 0);
     this.most = Math.max(...rows.map(row => row.ns), 1);
     this.table.setRows(rows);
+    const doubts = waitDoubts(this.view.about.doubts);
+
     this.note.textContent =
       (rows.length
-        ? nanoseconds(this.all) + " of waiting" + ofWholeCalls(this.view, "longest waits")
+        ? tilde(doubts.isEstimate) +
+          nanoseconds(this.all) +
+          " of waiting" +
+          ofWholeCalls(this.view, "longest waits") +
+          doubts.words
         : "No call that is shown waited.") +
       (this.leftOut ? "; left out: the " + plural(this.leftOut, "smallest pair") : "");
   }

@@ -50,6 +50,12 @@ static inline bool fv_is_completion(unsigned state)
     return state == FV_WS_NXN_COMPLETION || state == FV_WS_BARRIER_COMPLETION || state == FV_WS_INIT_COMPLETION;
 }
 
+/* Kinds that follow from a rule that may fail. */
+static inline bool fv_is_estimate(unsigned state)
+{
+    return state == FV_WS_NO_PROGRESS || state == FV_WS_LATE_TAKER;
+}
+
 enum fv_step_flags {
     FV_STEP_MORE = 1,      /* no call of its own: another dependency of the call before */
     FV_STEP_KNOWN = 2,     /* the other side was found; the cause_ fields are set */

@@ -613,17 +613,6 @@ static bool write_archive(struct fv_unify *r)
 
 /* ---- a timeline ---- */
 
-/* Of a single process it says nothing: what its threads wait for is not followed. */
-static void add_critical(const struct fv_unify *r, struct fv_timeline_writer *w)
-{
-    for (size_t i = 0; r->analysed && r->merge.defs.rank_count > 1 && i < r->analysis.graph.path_count; i++) {
-        const struct fv_graph_stretch *s = &r->analysis.graph.path[i];
-        const struct fv_step_line *line = &r->analysis.steps.lines[s->line];
-
-        fv_timeline_add_critical(w, line->rank, line->slot, s->begin_ns, s->end_ns);
-    }
-}
-
 static bool write_timeline(struct fv_unify *r)
 {
     struct fv_timeline_writer *w = fv_timeline_create(r->options.timeline, &r->merge, r->options.timeline_most);
@@ -639,7 +628,8 @@ static bool write_timeline(struct fv_unify *r)
     if (r->merge.source_context)
         fv_import_markers(&r->merge, fv_timeline_add_label, w);
     bool good = replay_all(r, fv_timeline_sink(w), fv_timeline_metrics(w));
-    add_critical(r, w);
+    fv_unify_add_critical(r, w);
+    fv_unify_add_doubts(r, w);
     good = !fv_transport_any(r->merge.transport, said_interrupted(r) || !good);
     return fv_timeline_finish(w, good, r->options.source) && good;
 }

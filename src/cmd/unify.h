@@ -54,6 +54,11 @@ struct fv_unify {
  * but those of an earlier time, which are removed, and gets a run.json. False: it is not ours to use; logged. */
 bool fv_unify_archive_begin(const char *anchor, const char *directory);
 
+/* unify_timeline.c, after all events: the critical path; and what there is to say against the waiting and the trace. */
+struct fv_timeline_writer;
+void fv_unify_add_critical(const struct fv_unify *run, struct fv_timeline_writer *writer);
+void fv_unify_add_doubts(struct fv_unify *run, struct fv_timeline_writer *writer);
+
 /* unify_say.c: what it says on stderr. What is missing makes the run incomplete. */
 /* Of files that are damaged or missing. */
 void fv_unify_say_problems(struct fv_unify *run);

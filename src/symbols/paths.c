@@ -84,9 +84,19 @@ static size_t innermost(const struct fv_path *p, const uint8_t *code, enum fv_co
     return i;
 }
 
+/* A stub between functions of one module has no name, while what calls it has. */
+static size_t without_stub(const struct fv_path *p, size_t at)
+{
+    bool is_stub = at + 1 < p->count && !p->frames[at].function && p->frames[at + 1].function &&
+                   p->frames[at].module == p->frames[at + 1].module;
+
+    return is_stub ? at + 1 : at;
+}
+
 size_t fv_path_own(const struct fv_path *p, const uint8_t *code)
 {
-    size_t own = innermost(p, code, FV_CODE_OF_PROGRAM), library = innermost(p, code, FV_CODE_OF_LIBRARY);
+    const size_t own = without_stub(p, innermost(p, code, FV_CODE_OF_PROGRAM)),
+                 library = without_stub(p, innermost(p, code, FV_CODE_OF_LIBRARY));
     const char *name = own < p->count ? p->frames[own].function : NULL;
 
     return library < own && name && (!strcmp(name, "main") || !strcmp(name, "MAIN__")) ? library : own;

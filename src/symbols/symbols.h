@@ -89,7 +89,7 @@ enum fv_code fv_code_of(const struct fv_module *module, bool is_of_program);
  * MPI. */
 void fv_code_calls_mpi(uint8_t *code, const struct fv_module *modules, uint32_t module);
 /* The frame that time on the path is put down to: the innermost one of the program. Where that is main() alone, and a
- * library does all work, the innermost one of such libraries. path->count: neither is there. */
+ * library does all work, the innermost one of such libraries; not a stub. path->count: neither is there. */
 size_t fv_path_own(const struct fv_path *path, const uint8_t *code);
 
 /* A variable or a function, to be named by its own address (not by one that a call returns to). */

@@ -53,17 +53,27 @@ struct fv_timeline_left_out {
     uint64_t members, io;      /* all calls of collective operations, all operations on files, or none */
 };
 
+/* What there is to say against its waiting, and against the trace. */
+struct fv_timeline_doubts {
+    uint64_t missing, early; /* messages and collective operations without the other side; that came before they were
+                              * sent */
+    uint64_t estimated_ns;   /* waiting of kinds that are estimates by themselves */
+    uint32_t clocks;         /* that were aligned, of hosts */
+    uint32_t is_damaged;     /* 1: a part of the trace is missing or damaged */
+};
+
 struct fv_timeline_header {
     char magic[8];
     uint32_t version, complete; /* complete: 0 it is being made */
     uint64_t source;            /* hash of the trace that it is of: names, sizes and times of its files */
     uint64_t span_ns;           /* all ends before */
     uint64_t file_bytes;
-    uint64_t slices, samples, bins;         /* of all rows */
-    uint64_t messages, unmatched;           /* unmatched: sends and receives without the other end */
-    uint64_t members, io;                   /* calls of collective operations; operations on files */
-    uint64_t most_bytes;                    /* that the file was allowed to have; 0: any number */
-    struct fv_timeline_left_out left_out;   /* so that it has no more */
+    uint64_t slices, samples, bins;       /* of all rows */
+    uint64_t messages, unmatched;         /* unmatched: sends and receives without the other end */
+    uint64_t members, io;                 /* calls of collective operations; operations on files */
+    uint64_t most_bytes;                  /* that the file was allowed to have; 0: any number */
+    struct fv_timeline_left_out left_out; /* so that it has no more */
+    struct fv_timeline_doubts doubts;
     struct fv_timeline_part rows, regions;  /* struct fv_timeline_row, fv_timeline_region */
     struct fv_timeline_part kinds;          /* struct fv_timeline_slice_kind, of each process that made it */
     struct fv_timeline_part chunks;         /* struct fv_timeline_chunk, by row, then by length class, then by begin */

@@ -445,6 +445,11 @@ static bool write_file(struct fv_timeline_writer *w, uint64_t source)
     return !fseek(w->out, 0, SEEK_SET) && fwrite(&w->header, sizeof(w->header), 1, w->out) == 1;
 }
 
+void fv_timeline_doubt(struct fv_timeline_writer *w, const struct fv_timeline_doubts *doubts)
+{
+    w->header.doubts = *doubts;
+}
+
 bool fv_timeline_finish(struct fv_timeline_writer *w, bool good, uint64_t source)
 {
     const bool is_first = !w->merge->transport->rank;

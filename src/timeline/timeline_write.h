@@ -30,6 +30,8 @@ void fv_timeline_add_critical(struct fv_timeline_writer *writer, uint32_t rank, 
 /* `good`: all ranks were there, the same in all processes; else the file stays incomplete, and is removed. False:
  * logged.
  */
+/* Before it is finished. */
+void fv_timeline_doubt(struct fv_timeline_writer *writer, const struct fv_timeline_doubts *doubts);
 bool fv_timeline_finish(struct fv_timeline_writer *writer, bool good, uint64_t source);
 
 #endif

@@ -54,6 +54,17 @@ static void tell_left_out(struct fv_json *json, const struct fv_timeline_left_ou
     fv_json_end(json);
 }
 
+static void tell_doubts(struct fv_json *json, const struct fv_timeline_doubts *doubts)
+{
+    fv_json_object(json, "doubts");
+    fv_json_unsigned(json, "missing", doubts->missing);
+    fv_json_unsigned(json, "early", doubts->early);
+    fv_json_unsigned(json, "estimated_ns", doubts->estimated_ns);
+    fv_json_unsigned(json, "clocks", doubts->clocks);
+    fv_json_bool(json, "is_damaged", doubts->is_damaged);
+    fv_json_end(json);
+}
+
 static enum MHD_Result answer_about(void *context, struct MHD_Connection *connection, struct fv_web_request *r)
 {
     const struct shown *v = shown_of(context, connection);
@@ -73,6 +84,7 @@ static enum MHD_Result answer_about(void *context, struct MHD_Connection *connec
     fv_json_unsigned(&a->json, "io", t->header->io);
     fv_json_unsigned(&a->json, "critical", t->header->critical.count + t->header->left_out.critical);
     tell_left_out(&a->json, &t->header->left_out);
+    tell_doubts(&a->json, &t->header->doubts);
     tell_classes(&a->json);
     fv_json_array(&a->json, "rows");
     for (uint64_t i = 0; i < t->header->rows.count; i++) {

@@ -135,6 +135,49 @@ async function ofShownRows(page) {
   );
 }
 
+const find = (page, key, value) =>
+  page.evaluate(
+    async ([field, text]) => {
+      const { find } = document.getElementById("picture").view;
+
+      find.fields[field].value = text;
+      await find.load();
+      return find.note.textContent;
+    },
+    [key, value],
+  );
+
+/* Of calls that begin at one time each is gone to, and back again; what is no limit finds nothing, and says why. */
+async function everyCall(page) {
+  const found = await find(page, "text", "app+0x2000");
+  const walked = await page.evaluate(async () => {
+    const { view } = document.getElementById("picture"),
+      { calls } = await view.trace.calls({ ...view.find.asked, order: 1 }),
+      at = calls.findIndex((call, i) => i && call.begin === calls[i - 1].begin),
+      where = () => [view.selected.begin, view.selected.row].join(),
+      seen = [];
+
+    if (at < 0) return null;
+    view.goToCall(calls[at - 1]);
+    for (const by of [1, 1, -1, -1]) {
+      await view.find.step(by);
+      seen.push(where());
+    }
+    return { seen, wanted: [0, 1, 0, -1].map(i => [calls[at + i].begin, calls[at + i].row].join()) };
+  });
+  const wrong = [
+    await find(page, "rows", "9999"),
+    (await find(page, "rows", ""), await find(page, "least", "abc")),
+    (await find(page, "least", ""), await find(page, "text", "app+0x2000")),
+  ];
+
+  if (!walked) return "no two calls begin at one time";
+  return (
+    same("calls", walked.seen, walked.wanted) ||
+    same("said", wrong, ["No calls: there is no rank 9999.", "No calls: abc is no duration.", found])
+  );
+}
+
 /* Names of rows: none over another one, none cut, however small the rows are. */
 const names = page =>
   page.evaluate(() => {
@@ -323,6 +366,7 @@ for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: "
     await look("a picture of it", saved(page));
     await look("messages and waits of the rows that are shown", ofShownRows(page));
     await look("names of rows can be read", names(page));
+    await look("every call, in time", everyCall(page));
   } else {
     await press(page, "m");
     await look(name + ": messages of a function", ofFunction(page, name));

@@ -386,6 +386,9 @@ static void own_frames(void **state)
     assert_int_equal(fv_path_own(&path, code), 1);
     frames[2].function = "step";
     assert_int_equal(fv_path_own(&path, code), 2);
+    frames[1] = (struct fv_frame){ .function = NULL, .module = app }; /* a stub */
+    assert_int_equal(fv_path_own(&path, code), 2);
+    frames[1] = (struct fv_frame){ .function = "force", .module = physics };
     frames[2].function = "main";
     frames[1].module = dist;
     assert_int_equal(fv_path_own(&path, code), 2);

@@ -108,7 +108,7 @@ def index(tap, anchor, file):
     with open(file, 'rb') as f:
         good = f.read()
     with tap.test('the index: any number of its header, 0 or huge'):
-        for at in range(8, 8 + 8 * 30, 8):
+        for at in range(8, 8 + 8 * 34, 8):
             for value in (b'\xff' * 8, (2**40).to_bytes(8, 'little')):
                 with open(file, 'r+b') as f:
                     f.write(good[:at] + value + good[at + 8 :])
@@ -140,6 +140,25 @@ def index(tap, anchor, file):
                 os.rmdir(file)
 
 
+def incomplete(tap, anchor):
+    """A trace of which a part cannot be read says so, from its index too."""
+    with tap.test('a trace without a location, and with half of one'):
+        for name, damage in (
+            ('missing', os.unlink),
+            ('cut', lambda path: os.truncate(path, os.path.getsize(path) // 2)),
+            ('whole', lambda path: None),
+        ):
+            copy = os.path.join(harness.scratch(name), 'a')
+            shutil.copytree(os.path.dirname(anchor), copy)
+            shutil.rmtree(os.path.join(copy, 'traces.fvmpi'), ignore_errors=True)
+            damage(os.path.join(copy, 'traces', '2.evt'))
+            for which in ('made', 'found'):
+                server = Server(os.path.join(copy, 'traces.otf2'))
+                is_damaged = server.json('about')['doubts']['is_damaged']
+                equal('{}, its index {}'.format(name, which), is_damaged, name != 'whole')
+                equal('stopped', server.stop().rc, 0)
+
+
 def main():
     tap = harness.Tap()
     anchor = foreign(tap)['scorep-late']
@@ -148,6 +167,7 @@ def main():
     files(tap, server, os.path.join(place, 'bookmarks'))
     no_files(tap, server, os.path.join(place, 'bookmarks'))
     equal('stopped', server.stop().rc, 0)
+    incomplete(tap, anchor)
     index(tap, anchor, os.path.join(place, 'timeline'))
     shutil.rmtree(place)
     tap.done()

@@ -595,6 +595,13 @@ def page_waits(tap, mpi, server, directory):
     with tap.test('{}: waits of calls are those of the one-file page'.format(mpi)):
         equal('before fvunify', waits_in_page(directory)[0], False)
         harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+        with open(os.path.join(directory, 'analysis.json')) as f:
+            analysis = json.load(f)
+        doubts, sides = server.json('about')['doubts'], analysis['unmatched']
+        equal('early', doubts['early'], sides.pop('early'))
+        equal('missing', doubts['missing'], sum(sides.values()))
+        estimated = sum(of['wait_s'] for of in analysis['kinds'] if of['kind'] in ('no_progress', 'late_taker'))
+        equal('estimated', doubts['estimated_ns'], round(estimated * 1e9))
         is_analysed, found = waits_in_page(directory)
         about, some = server.json('about'), 0
         equal('analysed', is_analysed, True)
