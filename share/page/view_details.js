@@ -4,7 +4,8 @@
 
 const MOST_TOLD = 20 /* messages of a call */,
   MOST_IN_TILE = 5 /* functions of a pixel */,
-  MOST_DONE = 3; /* functions while a call waited */
+  MOST_DONE = 3 /* functions while a call waited, ... */,
+  MOST_CALLERS = 3; /* ... and those that called the one with most time */
 
 /* By its name; without one by its number in the trace. */
 const commWords = ({ comms }, comm) => comms[comm] || "communicator " + comm;
@@ -161,10 +162,23 @@ class Details {
         "In that time " +
           rowName(view.about.rows[cause]) +
           " was in " +
-          (said.join(", ") || "functions of less than a tenth"),
+          (said.join(", ") || "functions of less than a tenth") +
+          (await this.mostOf(view, { from: begin, to: begin + wait, only: String(cause) })),
         isMuch(sum("wait")) ? "; of that it waited itself " + nanoseconds(sum("wait")) : "",
       ),
     ];
+  }
+
+  /* The call path with most time, if it is of more than one function; a file's page has no tree. */
+  async mostOf(view, window) {
+    if (!view.bench) return "";
+    const { nodes } = await view.trace.json("tree", window),
+      most = nodes.reduce((best, node) => (!best || node[4] > best[4] ? node : best), null),
+      names = [];
+
+    for (let node = most; node; node = node[0] === null ? null : nodes[node[0]])
+      names.push(view.about.regions[view.trace.region(node[1])].name);
+    return names.length > 1 ? "; most in " + names.slice(0, MOST_CALLERS + 1).join(" <- ") : "";
   }
 
   tools({ region }) {

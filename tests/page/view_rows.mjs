@@ -408,6 +408,27 @@ async function because(page) {
   return text.replaceAll("~", "").includes(found) ? null : found + ": " + text;
 }
 
+/* ... and who called that. */
+async function calledBy(page) {
+  const found = await page.evaluate(async () => {
+    const { view } = document.getElementById("picture"),
+      { begin, wait, cause } = view.selected,
+      { slices } = await view.trace.slices(cause, begin, begin + wait, 0),
+      most = slices.filter(of => !slices.some(in_ => in_.depth === of.depth + 1)).sort((a, b) => b.ns - a.ns)[0],
+      around = of =>
+        slices.find(
+          ({ depth, begin: since, ns }) =>
+            depth === of.depth - 1 && since <= of.begin && since + ns >= of.begin + of.ns,
+        );
+
+    return most && around(most)
+      ? `; most in ${view.about.regions[most.region].name} <- ${view.about.regions[around(most).region].name}`
+      : "";
+  });
+
+  return (await page.locator("#details").innerText()).includes(found) ? null : found;
+}
+
 /* Of calls in each other, each is in a place of its own. */
 async function inEachOther(page) {
   const found = await page.evaluate(() => {
@@ -618,6 +639,7 @@ async function main() {
   await look("the members of a collective operation", together(page));
   await look("calls in each other", inEachOther(page));
   await look("what was done while a call waited", because(page));
+  await look("who called what was done then", calledBy(page));
   await look("a click on a group", grouped(page));
   await look("waits and the critical path", critical(page));
   await look("colours and groups of functions", coloured(page));
