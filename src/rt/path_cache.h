@@ -182,7 +182,7 @@ static inline void fv_path_front_keep(struct fv_path_cache *cache, struct fv_cal
     struct fv_path_node **place = fv_path_front_place(cache, site);
 
     if (FV_LIKELY(node->count && !node->children && fv_clock_is_counter())) {
-        __atomic_store_n(&place[1], place[0], __ATOMIC_RELAXED);
+        __atomic_store_n(&place[1], __atomic_load_n(&place[0], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
         __atomic_store_n(&place[0], node, __ATOMIC_RELAXED);
     }
 }
