@@ -144,20 +144,6 @@ def on_their_way(tap, mpi):
         )
 
 
-def asleep(tap, mpi):
-    """Who slept is named by the functions that the trace has, not by samples, which a sleep has none of."""
-    with tap.test('{}: a late rank that slept, in a part'.format(mpi)):
-        program = mpi.build(os.path.join(HERE, 'asleep.c'), '-finstrument-functions', output='asleep')
-        run = mpi.profile(program, 2, [], ['--trace', '--functions', '--sample', '-q']).ended(0)
-        harness.run([FVUNIFY, '-q', run.directory]).ended(0)
-        begins = [e for e in events_of(os.path.join(run.directory, 'traces.otf2'))[0] if e[2] == 'MPI_Barrier']
-        words = ['--from', '%.9f' % (begins[1][0] * NS), '--to', '%.9f' % (begins[-2][1] * NS)]
-        text = ' '.join(harness.run([harness.FVMPI, 'report', run.directory, *words]).ended(0).out.split())
-        found = re.search(r'Late rank, [^:]*: rank 1 made others wait. It was slow in (\w+)\(\).*?\((\w+)\)', text)
-        check(found, '{}', text)
-        equal('in, by', found.groups(), ('asleep', 'instrumented'))
-
-
 def main():
     tap = harness.Tap()
     if not os.path.exists(FVUNIFY + '-serial'):
@@ -168,7 +154,6 @@ def main():
     for mpi in harness.an_mpi(tap):
         own(tap, mpi)
         on_their_way(tap, mpi)
-        asleep(tap, mpi)
     tap.done()
 
 

@@ -408,25 +408,33 @@ async function because(page) {
   return text.replaceAll("~", "").includes(found) ? null : found + ": " + text;
 }
 
-/* ... and who called that. */
+/* ... and who called what it did most: a call of that name is in one of the other. */
 async function calledBy(page) {
-  const found = await page.evaluate(async () => {
-    const { view } = document.getElementById("picture"),
-      { begin, wait, cause } = view.selected,
-      { slices } = await view.trace.slices(cause, begin, begin + wait, 0),
-      most = slices.filter(of => !slices.some(in_ => in_.depth === of.depth + 1)).sort((a, b) => b.ns - a.ns)[0],
-      around = of =>
-        slices.find(
-          ({ depth, begin: since, ns }) =>
-            depth === of.depth - 1 && since <= of.begin && since + ns >= of.begin + of.ns,
-        );
+  const text = await page.locator("#details").innerText(),
+    [, inner, outer] = text.match(/; most in (.+?) <- ([^<;\n]+?)(?: <-|;|\n|$)/) || [];
+  const known = await page.evaluate(
+    async ([name, around]) => {
+      const { view } = document.getElementById("picture"),
+        { begin, wait, cause } = view.selected,
+        { slices } = await view.trace.slices(cause, begin, begin + wait, 0),
+        nameOf = slice => view.about.regions[slice.region].name;
 
-    return most && around(most)
-      ? `; most in ${view.about.regions[most.region].name} <- ${view.about.regions[around(most).region].name}`
-      : "";
-  });
+      return slices.some(
+        of =>
+          nameOf(of) === name &&
+          slices.some(
+            at =>
+              nameOf(at) === around &&
+              at.depth === of.depth - 1 &&
+              at.begin <= of.begin &&
+              at.begin + at.ns >= of.begin,
+          ),
+      );
+    },
+    [inner, outer],
+  );
 
-  return (await page.locator("#details").innerText()).includes(found) ? null : found;
+  return !inner || known ? null : text; /* it may be in one function alone */
 }
 
 /* Of calls in each other, each is in a place of its own. */

@@ -157,12 +157,6 @@ static double sampled_before(const struct fv_causes *c, const struct group *g)
     return most;
 }
 
-/* What an archive says of functions stands for samples, also where it has some. */
-static bool is_by_regions(const struct fv_model *m)
-{
-    return fv_model_is_of_archive(m) || !fv_model_costs(m)->ticks;
-}
-
 /* The procedure that most of it was, as in fv_excess_of(): what is the same on other ranks counts less, and the
  * program's own goes before a library's. By the delay that it made, or by its part of what the rank computed before
  * that call. NULL: none, or it took no CPU time. *of_it_s: the delay, or the CPU time. */
@@ -174,7 +168,7 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
     double best = 0, least_s = ITS_REASON * (by_cpu ? sampled_before(c, g) : g->most_s);
     bool is_own = false;
 
-    for (size_t i = 0; i < c->late_count && g->where == FV_PLACE_COMPUTING && !is_by_regions(v->model); i++) {
+    for (size_t i = 0; i < c->late_count && g->where == FV_PLACE_COMPUTING; i++) {
         const struct fv_late_procedure *p = &c->late[i];
 
         if (p->rank != g->most || p->site != g->site || !p->function)
@@ -204,14 +198,14 @@ struct regions {
 };
 #define MOSTLY 0.8
 
-/* The program's functions that were instrumented: those that most of it was, with what they call. Not main(), in which
- * all else is. outer NULL: none. */
+/* Where there are no samples, the trace's are the program's functions that another tool instrumented: those that most
+ * of it was, with what they call. Not main(), in which all else is. outer NULL: none. */
 static struct regions regions_that_took(const struct fv_model *m, const struct group *g)
 {
     const struct fv_causes *c = &m->causes;
     struct regions r = { 0 };
 
-    for (unsigned pass = 0; pass < 2 && g->where == FV_PLACE_COMPUTING && is_by_regions(m); pass++)
+    for (unsigned pass = 0; pass < 2 && g->where == FV_PLACE_COMPUTING && !fv_model_costs(m)->ticks; pass++)
         for (size_t i = 0; i < c->late_count; i++) {
             const struct fv_late_procedure *p = &c->late[i];
 
