@@ -67,10 +67,8 @@ struct writer {
 static uint8_t *code_of_modules(const struct fv_analysis *a)
 {
     const struct fv_defs *d = &a->merge->defs;
-    uint8_t *code = fv_xcalloc(d->tree.module_count + 1, sizeof(*code));
+    uint8_t *code = fv_contexts_code(d);
 
-    for (size_t i = FV_MODEL_FIRST_MODULE; i < d->tree.module_count; i++)
-        code[i] = (uint8_t)fv_code_of(&d->tree.modules[i], fv_def_is_of_program(d, &d->tree.modules[i]));
     for (uint32_t i = 0; i < a->sites.count; i++)
         fv_code_calls_mpi(code, d->tree.modules, d->tree.nodes[a->sites.items[i].node].module);
     return code;

@@ -28,7 +28,7 @@ static uint32_t find_context(struct fv_contexts *c, uint32_t parent, uint32_t fu
     return i;
 }
 
-bool fv_def_is_of_program(const struct fv_defs *d, const struct fv_module *module)
+static bool is_of_program(const struct fv_defs *d, const struct fv_module *module)
 {
     if (fv_module_is_code_of_program(module))
         return true;
@@ -39,14 +39,22 @@ bool fv_def_is_of_program(const struct fv_defs *d, const struct fv_module *modul
     return false;
 }
 
-/* By modules: whose code it is. */
-static uint8_t *code_of_modules(const struct fv_defs *d)
+uint8_t *fv_contexts_code(const struct fv_defs *d)
 {
     const struct fv_call_tree *tree = &d->tree;
     uint8_t *code = fv_xcalloc(tree->module_count + 1, sizeof(*code));
 
     for (size_t k = FV_MODEL_FIRST_MODULE; k < tree->module_count; k++)
-        code[k] = (uint8_t)fv_code_of(&tree->modules[k], fv_def_is_of_program(d, &tree->modules[k]));
+        code[k] = (uint8_t)fv_code_of(&tree->modules[k], is_of_program(d, &tree->modules[k]));
+    return code;
+}
+
+/* Calls of functions that were measured are calls, too. */
+static uint8_t *code_of_calls(const struct fv_defs *d)
+{
+    const struct fv_call_tree *tree = &d->tree;
+    uint8_t *code = fv_contexts_code(d);
+
     for (size_t i = 1; i < tree->node_count; i++)
         if (tree->nodes[i].flags & FV_DEF_CALLS)
             fv_code_calls_mpi(code, tree->modules, tree->nodes[i].module);
@@ -105,7 +113,7 @@ static uint32_t function_at(struct fv_contexts *c, uint32_t number)
 void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_up, bool samples, bool of_archive)
 {
     const uint32_t wanted = FV_DEF_CALLS | (samples ? FV_DEF_SAMPLE : 0);
-    uint8_t *code = of_archive ? NULL : code_of_modules(d);
+    uint8_t *code = of_archive ? NULL : code_of_calls(d);
     struct fv_path path = { 0 };
 
     *c = (struct fv_contexts){ .node_count = d->tree.node_count };

@@ -33,7 +33,8 @@ struct fv_contexts {
     struct fv_problems problems; /* ... and notes on modules that could not be looked at */
 };
 
-bool fv_def_is_of_program(const struct fv_defs *defs, const struct fv_module *module);
+/* By module: whose code it is (enum fv_code), but for what calls MPI. The caller's to free. */
+uint8_t *fv_contexts_code(const struct fv_defs *defs);
 
 /* of_archive: its functions have no modules; whose source files are known, and no
  * distribution's, are the program's own.
