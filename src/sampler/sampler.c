@@ -195,7 +195,9 @@ static void handle(int signal, siginfo_t *info, void *context)
 
     bool is_ours = fv_perf_source(info, &from) || fv_timer_is_source(info);
 
-    if (!is_ours && s && s->rehearses && signal == SIGPROF)
+    if (!is_ours && s && s->on && fv_trap_by_place(s, info, context, &from))
+        is_ours = true;
+    else if (!is_ours && s && s->rehearses && signal == SIGPROF)
         is_ours = true; /* the kernel had no room to say where it comes from (ulimit -i) */
     if (!is_ours)
         fv_signals_pass_on(signal, info, context);

@@ -272,6 +272,12 @@ void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known);
 void fv_x_settle(struct fv_sampler *s);
 /* It was entered, while it is waited for an instance: how soon tells how often the function is called. */
 void fv_x_see_entry(struct fv_sampler *s, struct fv_x_slot *x);
+
+/* A debug exception without the word of which breakpoint it was: some hypervisors lose that at times (DR6 is 0). The
+ * kernel then takes it for an instruction that asks for one (int1), and would end the process. Is it known by the place
+ * where it came? Then the context goes on behind the breakpoint. */
+bool fv_trap_by_place(const struct fv_sampler *s, const siginfo_t *info, ucontext_t *context,
+                      struct fv_trap_source *out);
 #define FV_LINE(address) ((address) / 64)
 
 /* ---- ticks.c: a sample of the CPU clock ---- */

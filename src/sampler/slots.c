@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: the execution breakpoints, which wait for a function's next call, or rest. */
 #include "sampler/sampler.h"
+#include "rt/signals.h"
 
 #define PROMPT  4u /* calls in a row: it is called several times between ticks */
 #define SKIP_OF 8u
@@ -70,4 +71,32 @@ void fv_x_settle(struct fv_sampler *s)
             x->entry = 0;
         x->armed = x->entry && !rest;
     }
+}
+
+/* ---- traps without a name ---- */
+
+#define INT1   0xf1
+#define EFL_RF 0x10000 /* the breakpoint at that instruction is not met again */
+
+bool fv_trap_by_place(const struct fv_sampler *s, const siginfo_t *info, ucontext_t *context,
+                      struct fv_trap_source *out)
+{
+#if FV_RETURN_ON_STACK
+    const uintptr_t pc = fv_signals_pc(context);
+    struct fv_trap_source from = { .kind = pc == s->again_at ? FV_TRAP_AGAIN : FV_TRAP_RW, .any_generation = true };
+
+    if (s->rw.fd < 0 || info->si_signo != SIGTRAP || info->si_code != TRAP_BRKPT || (uintptr_t)info->si_addr != pc)
+        return false;
+    for (unsigned i = 0; i < FV_X_SLOTS; i++)
+        if (s->x[i].entry == pc)
+            from = (struct fv_trap_source){ .kind = FV_TRAP_X, .slot = i, .any_generation = true };
+    if (from.kind == FV_TRAP_RW && ((const uint8_t *)pc)[-1] == INT1) /* it is behind an instruction */
+        return false;
+    *out = from;
+    context->uc_mcontext.gregs[REG_EFL] |= EFL_RF;
+    return true;
+#else
+    (void)s, (void)info, (void)context, (void)out;
+    return false;
+#endif
 }

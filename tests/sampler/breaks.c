@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <linux/perf_event.h>
 #include <time.h>
@@ -428,6 +430,27 @@ static int (*choose_task(void))(int)
 }
 int indirect_task(int i) __attribute__((ifunc("choose_task")));
 
+/* Debug exceptions that say of no breakpoint, as some hypervisors deliver them now and then; others are the program's
+ * own. */
+static void nameless(void)
+{
+    for (int i = 0; i < 200; i++) {
+        task(i);
+#if defined(__x86_64__)
+        siginfo_t info = { .si_signo = SIGTRAP, .si_code = TRAP_BRKPT };
+        long result = SYS_rt_tgsigqueueinfo, thread = syscall(SYS_gettid), process = getpid();
+        register siginfo_t *what __asm__("r10") = &info;
+
+        __asm__ volatile("leaq 1f(%%rip), %%rcx\n movq %%rcx, %c[at](%%r10)\n syscall\n 1:"
+                         : "+a"(result)
+                         : "D"(process), "S"(thread), "d"((long)SIGTRAP), "r"(what),
+                           [at] "i"(offsetof(siginfo_t, si_addr))
+                         : "rcx", "r11", "memory");
+#endif
+    }
+    printf("tasks 200\n");
+}
+
 static int compare(const void *a, const void *b)
 {
     task(0);
@@ -693,6 +716,8 @@ int main(int argc, char **argv)
         return blocking(argv + 2);
     else if (!strcmp(what, "signals_waited_for"))
         return signals_waited_for();
+    else if (!strcmp(what, "nameless"))
+        nameless();
     else if (!strcmp(what, "busy"))
         printf("tasks %d\n", busy(0.5) > 0);
     else

@@ -140,6 +140,9 @@ def around(tap, patterns, breaks):
     with tap.test('signals that a thread waits for are its own'):
         for before in ((), (patterns, 'deny', str(errno.EPERM))):
             run([breaks, 'signals_waited_for'], 'foreign 0 own 40\n', 2000, before=before)
+    with tap.test('a trap that says of no breakpoint, which the kernel takes for the program\'s own'):
+        rank = run([breaks, 'nameless'], 'tasks 200\n')
+        check(os.uname().machine != 'x86_64' or total(rank, 'traps') >= 200, 'traps: {}', rank.samplers)
     with tap.test('migrations are counted'):
         if len(os.sched_getaffinity(0)) < 2:
             raise harness.Skip('one processor')
