@@ -164,11 +164,15 @@ static void spent(void *context, uint32_t slot, uint32_t node, uint64_t from_ns,
     }
 }
 
-/* Samples lie between two calls. */
+/* Pieces lie between two calls. */
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
 {
+    struct computing *c = (struct computing *)(void *)sink;
+
     if (m->kind == FV_REC_ENTER || m->kind == FV_REC_PROGRAM_END)
-        flush((struct computing *)(void *)sink, slot);
+        flush(c, slot);
+    else if (m->kind == FV_REC_SAMPLE)
+        c->take(c->context, &(struct fv_source_sample){ slot, m->context, m->time_ns, m->sent });
     return true;
 }
 
@@ -184,7 +188,8 @@ static bool close_thread(struct fv_sink *sink, uint32_t slot)
     return true;
 }
 
-static void samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *take, void *context)
+/* Where the archive has samples, they are what computing is known by, as in rank files; else its regions. */
+static bool samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *take, void *context)
 {
     struct computing c = { .sink = { .open = open_thread, .put = put, .close = close_thread },
                            .take = take,
@@ -195,12 +200,14 @@ static void samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *
 
     c.piece_ns = piece_ns > TOGETHER_NS ? piece_ns : TOGETHER_NS;
     c.threads = fv_xcalloc((size_t)c.import->ranks[r.rank].location_count + 1, sizeof(*c.threads));
-    r.spent = spent;
+    r.takes_samples = fv_import_has_samples(c.import);
+    r.spent = r.takes_samples ? NULL : spent;
     r.context = &c;
     fv_import_rank_open(&r);
     fv_import_rank_until(&r, UINT64_MAX);
     fv_import_rank_close(&r);
     free(c.threads);
+    return r.takes_samples;
 }
 
 static void locks(const struct fv_merge *m, size_t file, fv_source_lock_fn *take, void *context)

@@ -250,6 +250,20 @@ static bool is_of_samples(const struct fv_import *import, const struct fv_import
     return import->call_path != FV_NONE && !strcmp(fv_import_text(import, m->name), "CPU time");
 }
 
+bool fv_import_has_samples(const struct fv_import *import)
+{
+    const struct fv_import_metric_member *member;
+    const struct fv_import_generator *generator;
+
+    for (uint32_t i = 0; (member = fv_import_at(import, FV_IMPORT_MEMBER, i)) != NULL; i++)
+        if (is_of_samples(import, member))
+            return true;
+    for (uint32_t i = 0; (generator = fv_import_at(import, FV_IMPORT_GENERATOR, i)) != NULL; i++)
+        if (generator->ns)
+            return true;
+    return false;
+}
+
 static void make_channel(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_import_metric *m,
                          uint32_t ref, struct fv_import_channel *c)
 {
@@ -361,7 +375,7 @@ void fv_import_sample(struct fv_import_rank *r, struct fv_import_stream *s, cons
 {
     const struct fv_import_context *c = fv_import_get(r->import, FV_IMPORT_CONTEXT, event->ref);
 
-    if ((r->transcript || r->import->series) && c && event->sent)
+    if ((r->transcript || r->import->series || r->takes_samples) && c && event->sent)
         fv_import_put(r, s,
                       (struct fv_record){ .kind = FV_REC_SAMPLE,
                                           .ref = r->rank,

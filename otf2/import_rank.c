@@ -552,7 +552,7 @@ void fv_import_rank_open(struct fv_import_rank *r)
 
     r->program = FV_NONE;
     take_part(r);
-    r->takes_metrics = r->transcript || r->import->series;
+    r->takes_metrics = r->transcript || r->import->series || r->takes_samples;
     r->stream_count = def->location_count + (r->takes_metrics ? def->recorder_count : 0);
     r->streams = fv_xcalloc((size_t)r->stream_count + 1, sizeof(*r->streams));
     for (uint32_t i = def->location_count; i < r->stream_count; i++)

@@ -399,6 +399,7 @@ struct fv_import_rank {
     /* Time that a thread spent on a call path outside of MPI; NULL: not wanted. */
     void (*spent)(void *context, uint32_t slot, uint32_t node, uint64_t from_ns, uint64_t to_ns);
     void *context;
+    bool takes_samples;               /* so does the transcript */
     struct fv_transcript *transcript; /* takes metrics; NULL: not wanted */
     struct fv_import_channel *channels;
     size_t channel_count, channel_room;
@@ -488,6 +489,8 @@ OTF2_CallbackCode fv_import_on_metric(OTF2_LocationRef location, OTF2_TimeStamp 
                                       const OTF2_Type *types, const OTF2_MetricValue *values);
 void fv_import_metric(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
 void fv_import_sample(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
+/* Does it say of samples how much time they stand for? By its definitions. */
+bool fv_import_has_samples(const struct fv_import *import);
 /* Values that the series have where the part that is taken begins. */
 void fv_import_begin_metrics(struct fv_import_rank *rank);
 /* What a value says of the time behind it ends now. */

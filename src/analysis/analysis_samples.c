@@ -296,6 +296,7 @@ static void put_all(struct writer *w)
     fv_json_unsigned(w->json, "elsewhere", s->elsewhere);
     fv_json_unsigned(w->json, "lost", s->lost);
     fv_json_unsigned(w->json, "damaged", s->damaged);
+    fv_json_bool(w->json, "by_regions", s->by_regions);
     fv_json_array(w->json, "procedures");
     for (size_t i = 0; i < w->row_count && i < LISTED; i++)
         put_row(w, &w->rows[i]);

@@ -126,7 +126,8 @@ static void take_rank(struct fv_steps *steps, const struct fv_merge *m, size_t f
         j[i] = (struct joining){
             .steps = steps, .merge = m, .out = out, .stats = stats, .rank = rank, .line = steps->first_line[rank] + i
         };
-    m->source->samples(m, file, take_sample, j);
+    if (!m->source->samples(m, file, take_sample, j))
+        stats->by_regions++;
     free(j);
 }
 

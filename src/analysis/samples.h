@@ -17,6 +17,7 @@ struct fv_sample_stats {
                              * rank */
     uint64_t lost;          /* that the rank files count, but do not have */
     uint64_t damaged;       /* or missing where a file is damaged */
+    uint64_t by_regions;    /* ranks of an archive without samples: pieces of regions stand for them */
 };
 
 /* Of this process's files, when the steps are complete and in order: into the steps, and out gets FV_TALLY_COMPUTED. */

@@ -18,11 +18,11 @@ struct fv_source_rank {
 };
 
 typedef void fv_source_site_fn(void *context, uint32_t function, uint32_t node);
-/* A moment of computing in a thread: CPU time (of an archive: time) that was spent on a call path. */
+/* A moment of computing in a thread: time that was spent on a call path. */
 struct fv_source_sample {
     uint32_t slot, node;
     uint64_t time_ns;
-    uint64_t cpu_ns;
+    uint64_t cpu_ns; /* of a piece of a region: time */
 };
 typedef void fv_source_sample_fn(void *context, const struct fv_source_sample *sample);
 /* What threads wait for: its number in the run, its kind, and the module that names it. */
@@ -38,8 +38,9 @@ struct fv_record_source {
     void *(*open)(const struct fv_merge *merge, const struct fv_source_rank *rank);
     bool (*until)(void *records, uint64_t time_ns);
     bool (*close)(void *records);
-    /* Of each thread in the order of time. NULL: they are in the rank files (sample_log.h). */
-    void (*samples)(const struct fv_merge *merge, size_t file, fv_source_sample_fn *take, void *context);
+    /* Of each thread in the order of time. False: they are no samples, but pieces of regions. NULL: they are in the
+     * rank files (sample_log.h). */
+    bool (*samples)(const struct fv_merge *merge, size_t file, fv_source_sample_fn *take, void *context);
     /* Those of a rank that have names. NULL: the rank files say more of them (lock_names.h). */
     void (*locks)(const struct fv_merge *merge, size_t file, fv_source_lock_fn *take, void *context);
 };

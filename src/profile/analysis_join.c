@@ -242,6 +242,7 @@ static void take_procedures(struct join *j)
     struct fv_model *m = j->model;
     struct fv_causes *c = &m->causes;
 
+    c->late_by_regions = j->a->by_regions;
     FV_GROW(c->late, c->late_room, j->a->procedure_count);
     for (size_t i = 0; i < j->a->procedure_count; i++) {
         const struct fv_analysed_procedure *p = &j->a->procedures[i];

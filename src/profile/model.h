@@ -458,6 +458,7 @@ struct fv_causes {
     size_t culprit_count, culprit_room;
     struct fv_late_procedure *late; /* by delay, largest first */
     size_t late_count, late_room;
+    bool late_by_regions;               /* an archive's, without samples: their time stands for CPU time */
     struct fv_computing_part *computed; /* of the whole run; empty: nothing is known of that */
     size_t computed_count, computed_room;
     struct fv_region *regions; /* by max_s, largest first */

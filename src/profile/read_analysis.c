@@ -299,6 +299,7 @@ static void take_samples(struct source *s, const json_t *value)
         take_procedure(s, json_array_get(procedures, i));
     for (size_t i = 0; i < json_array_size(regions) && !*s->why; i++)
         listed += take_computed(s, json_array_get(regions, i));
+    s->to->by_regions = json_is_true(json_object_get(value, "by_regions"));
     s->to->computed_whole =
         listed && listed == count(s, value, "count") && !count(s, value, "lost") && !count(s, value, "damaged");
 }

@@ -86,6 +86,7 @@ struct fv_analysis_result {
     size_t procedure_count, procedure_room;
     struct fv_analysed_computing *computed; /* largest first; those behind the first call and before the last alone */
     size_t computed_count, computed_room;
+    bool by_regions;     /* no samples: both are by the program's regions */
     bool computed_whole; /* no sample between calls is missing from the rank files, nor from the list */
 };
 

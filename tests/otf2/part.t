@@ -144,6 +144,44 @@ def on_their_way(tap, mpi):
         )
 
 
+def asleep(tap, mpi):
+    """A sleep has no samples: calls that were measured name it, of the run as of a part. What has samples is known by
+    them, of the run as of its archive."""
+    program = mpi.build(os.path.join(HERE, 'asleep.c'), '-O0', '-finstrument-functions', output='asleep')
+    run = mpi.profile(program, 2, [], ['--trace', '--functions', '--sample', '-q']).ended(0)
+    archive = os.path.join(run.directory, 'traces.otf2')
+    harness.run([FVUNIFY, '-q', run.directory]).ended(0)
+    with tap.test('{}: a late rank that slept'.format(mpi)):
+        begins = [e for e in events_of(archive)[0] if e[2] == 'MPI_Barrier']
+        words = ['--from', '%.9f' % (begins[1][0] * NS), '--to', '%.9f' % (begins[-2][1] * NS)]
+        for part in [], words:
+            text = ' '.join(harness.run([harness.FVMPI, 'report', run.directory, *part]).ended(0).out.split())
+            found = re.search(
+                r'Late rank, [^:]*: rank 1 made others wait.*? in (\w+)\(\)[^,]*, the other.*?\((.*?)\)', text
+            )
+            check(found, '{}', text)
+            equal('in, by', found.groups(), ('asleep', 'measured calls'))
+    for how in [], ['--calling-contexts']:
+        with tap.test('{}: samples of the archive {}'.format(mpi, ' '.join(how))):
+            harness.run([FVUNIFY, '-q', *how, run.directory]).ended(0)
+            experiment = os.path.join(run.directory, 'again' + ''.join(how))
+            harness.run([FVUNIFY, '-q', archive, '-o', experiment]).ended(0)
+            samples = [
+                json.load(open(os.path.join(place, 'analysis.json')))['samples']
+                for place in (run.directory, experiment)
+            ]
+            check(samples[0]['count'], 'none')
+            equal('by regions', samples[0].pop('by_regions'), False)
+            for key in 'count', 'cpu_s', 'elsewhere', 'by_regions':
+                equal(key, *(s.get(key, False) for s in samples))
+            found, wanted = map(procedures, samples)
+            equal('procedures', {k: wanted.get(k) for k in found}, found)  # calling contexts begin before main()
+
+
+def procedures(samples):
+    return {(row['rank'], row['function']): row['total'] for row in samples['procedures']}
+
+
 def main():
     tap = harness.Tap()
     if not os.path.exists(FVUNIFY + '-serial'):
@@ -154,6 +192,7 @@ def main():
     for mpi in harness.an_mpi(tap):
         own(tap, mpi)
         on_their_way(tap, mpi)
+        asleep(tap, mpi)
     tap.done()
 
 

@@ -168,7 +168,7 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
     double best = 0, least_s = ITS_REASON * (by_cpu ? sampled_before(c, g) : g->most_s);
     bool is_own = false;
 
-    for (size_t i = 0; i < c->late_count && g->where == FV_PLACE_COMPUTING; i++) {
+    for (size_t i = 0; i < c->late_count && g->where == FV_PLACE_COMPUTING && !c->late_by_regions; i++) {
         const struct fv_late_procedure *p = &c->late[i];
 
         if (p->rank != g->most || p->site != g->site || !p->function)
@@ -198,14 +198,14 @@ struct regions {
 };
 #define MOSTLY 0.8
 
-/* Where there are no samples, the trace's are the program's functions that another tool instrumented: those that most
- * of it was, with what they call. Not main(), in which all else is. outer NULL: none. */
+/* Where an archive has no samples, they are the program's functions that another tool instrumented: those that most of
+ * it was, with what they call. Not main(), in which all else is. outer NULL: none. */
 static struct regions regions_that_took(const struct fv_model *m, const struct group *g)
 {
     const struct fv_causes *c = &m->causes;
     struct regions r = { 0 };
 
-    for (unsigned pass = 0; pass < 2 && g->where == FV_PLACE_COMPUTING && !fv_model_costs(m)->ticks; pass++)
+    for (unsigned pass = 0; pass < 2 && g->where == FV_PLACE_COMPUTING && c->late_by_regions; pass++)
         for (size_t i = 0; i < c->late_count; i++) {
             const struct fv_late_procedure *p = &c->late[i];
 
@@ -478,7 +478,7 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     const struct fv_model *m = v->model;
     const enum fv_doing doing = doing_of(v, g);
     const bool is_off = doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN;
-    char ranks[220], where[2500], blocked[FV_IO_WORDS], slow[300];
+    char ranks[220], where[2500], blocked[FV_IO_WORDS], slow[300], calls[FV_EXCESS_WORDS];
     const bool for_files = is_io(v, g, blocked);
     struct fv_finding *finding =
         fv_finding_add(f, g->cost_s, g->is_estimate ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
@@ -493,8 +493,10 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         fv_finding_say(f, finding, "%s %s. There rank %d %s", slow, where, m->ranks[g->most].world_rank, blocked);
         fv_finding_next(f, finding, "%s", fv_io_next(m, region_of(m, g)));
     } else if (is_off) {
-        fv_finding_say(f, finding, "%s %s. There rank %d %s", slow, where, m->ranks[g->most].world_rank,
-                       fv_blocked_words(m, g->most, region_of(m, g), blocked));
+        const bool by_calls = fv_excess_by_calls(v, f, finding, g->most, calls);
+        fv_finding_say(f, finding, "%s %s. There rank %d %s%s%s", slow, where, m->ranks[g->most].world_rank,
+                       fv_blocked_words(m, g->most, region_of(m, g), blocked), by_calls ? ". " : "",
+                       by_calls ? calls : "");
         fv_finding_next(f, finding, doing == FV_IS_BLOCKED ? FV_NEXT_BLOCKED : FV_NEXT_AWAITS);
     } else {
         say_slow(v, f, finding, g, slow, where);
