@@ -354,7 +354,7 @@ void fv_import_metric(struct fv_import_rank *r, struct fv_import_stream *s, cons
     const struct fv_import_metric *class =
         m && m->is_instance ? fv_import_get(r->import, FV_IMPORT_METRIC, m->class) : m;
 
-    for (uint32_t i = 0; class && i < event->op && i < class->count && !r->failed; i++) {
+    for (uint32_t i = 0; r->takes_metrics && class && i < event->op && i < class->count && !r->failed; i++) {
         size_t before = r->channel_count;
         uint32_t at = FV_INTERN(r->channel_index, r->channels, r->channel_count, r->channel_room,
                                 (uint64_t[]){ (uint64_t)event->ref << 8 | i, s->id });
@@ -375,7 +375,7 @@ void fv_import_sample(struct fv_import_rank *r, struct fv_import_stream *s, cons
 {
     const struct fv_import_context *c = fv_import_get(r->import, FV_IMPORT_CONTEXT, event->ref);
 
-    if ((r->transcript || r->import->series || r->takes_samples) && c && event->sent)
+    if ((r->takes_metrics || r->takes_samples) && c && event->sent)
         fv_import_put(r, s,
                       (struct fv_record){ .kind = FV_REC_SAMPLE,
                                           .ref = r->rank,

@@ -552,14 +552,14 @@ void fv_import_rank_open(struct fv_import_rank *r)
 
     r->program = FV_NONE;
     take_part(r);
-    r->takes_metrics = r->transcript || r->import->series || r->takes_samples;
+    r->takes_metrics = r->transcript || r->import->series;
     r->stream_count = def->location_count + (r->takes_metrics ? def->recorder_count : 0);
     r->streams = fv_xcalloc((size_t)r->stream_count + 1, sizeof(*r->streams));
     for (uint32_t i = def->location_count; i < r->stream_count; i++)
         open_recorder(r, i, def->recorders[i - def->location_count]);
     for (uint32_t i = 0; i < def->location_count; i++) {
         fv_import_stream_open(r->import, def->locations[i], &r->streams[i]);
-        r->streams[i].reads_metrics = r->takes_metrics;
+        r->streams[i].reads_metrics = r->takes_metrics || r->takes_samples;
         if (!i && r->survey)
             r->streams[0].now = r->survey->first_ns;
         if (r->locations)
