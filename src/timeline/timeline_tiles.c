@@ -24,6 +24,7 @@ struct tiling {
     double from, step;
     size_t count; /* tiles; arrays have BEHIND more, for what ends where the last one ends */
     double *classes[FV_TIMELINE_CLASS_COUNT]; /* parts, likewise */
+    uint32_t used;                            /* classes that may have some: bits */
     double *wait, *computing, *known;         /* known: all classes */
     struct spread {
         double *region, *other;
@@ -251,6 +252,7 @@ static inline __attribute__((always_inline)) void tile_slices(struct tiling *t, 
     const size_t count = c->block.count;
     struct fv_timeline_column *columns = t->unpacked.columns;
     const struct spread waiting = { t->wait, t->wait, 0 };
+    const uint64_t from = t->from > 0 ? (uint64_t)t->from : 0;
     uint64_t begin = c->begin_ns;
 
     for (size_t i = 0, k = 0; i < count; i++) {
@@ -261,9 +263,10 @@ static inline __attribute__((always_inline)) void tile_slices(struct tiling *t, 
         const uint64_t wait = numbers  ? numbers[WAITS * count + k] * waited
                               : waited ? fv_timeline_next(&columns[WAITS])
                                        : 0;
-        const double since = ((double)begin - t->from) * inverse, until = since + (double)ns * inverse;
-
         k += waited;
+        if (begin + ns < from)
+            continue;
+        const double since = ((double)begin - t->from) * inverse, until = since + (double)ns * inverse;
         if (since >= tiles)
             break;
         if (until <= 0)
@@ -307,6 +310,7 @@ static void tile_row(struct tiling *t, uint32_t row)
 
     if (!r->levels)
         return;
+    t->used |= r->classes & ((1u << FV_TIMELINE_CLASS_COUNT) - 1);
     if (!r->left_out && ((double)(r->slices + r->samples) * part < FEW || leaf > t->step)) {
         begin_spreads(t, row);
         for (uint64_t i = r->first_chunk; i < r->first_chunk + r->chunk_count; i++)
@@ -384,8 +388,10 @@ static void add_classes(struct tiling *t)
     for (size_t k = 0; k < t->of_slices.touched_count; k++) {
         const uint32_t region = t->of_slices.touched[k];
         const double *parts = t->of_slices.parts[region];
-        double *class = t->classes[t->timeline->regions[region].class % FV_TIMELINE_CLASS_COUNT];
+        const unsigned number = t->timeline->regions[region].class % FV_TIMELINE_CLASS_COUNT;
+        double *class = t->classes[number];
 
+        t->used |= 1u << number;
         for (size_t i = 0; i < t->count; i++)
             class[i] += parts[i];
     }
@@ -408,7 +414,8 @@ static struct fv_timeline_tile tile_of(const struct tiling *t, size_t i, double 
     struct fv_timeline_tile out = { .wait = part_of(t->wait[i], scale), .region = FV_TIMELINE_NONE };
     unsigned left = 255;
 
-    for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++) {
+    for (unsigned used = t->used, c; used; used &= used - 1) {
+        c = (unsigned)__builtin_ctz(used);
         out.parts[c] = part_of(t->classes[c][i], scale);
         left -= out.parts[c] < left ? out.parts[c] : left;
     }
