@@ -20,6 +20,20 @@ static struct fv_import *import_of(const struct fv_merge *merge)
 
 /* ---- the source ---- */
 
+/* Ours are of all ranks, but for what took no CPU time. Of another tool's archive where a rank has none, it is not known
+ * what that computes; and samples of some cannot be compared with regions of others. */
+static bool is_sampled(const struct fv_merge *m, const struct fv_import *import)
+{
+    uint64_t ranks[2] = { 0 }; /* that call MPI; those that have samples */
+
+    for (uint32_t i = 0; i < import->count; i++) {
+        ranks[0] += import->surveys[i].calls > 0;
+        ranks[1] += import->surveys[i].samples > 0;
+    }
+    fv_transport_sum(m->transport, ranks, 2);
+    return ranks[1] && (import->call_path != FV_NONE || ranks[0] == ranks[1]);
+}
+
 static bool define(struct fv_merge *m, struct fv_defs *own)
 {
     struct fv_import *import = import_of(m);
@@ -28,6 +42,7 @@ static bool define(struct fv_merge *m, struct fv_defs *own)
     import->tree = &own->tree;
     for (uint32_t i = 0; i < import->count && !*import->watch.stop; i++)
         fv_import_survey(import, import->first + i, &import->surveys[i]);
+    import->is_sampled = is_sampled(m, import);
     for (size_t i = 1; i < own->tree.node_count; i++) /* each is a region, or a call path that was told */
         own->tree.nodes[i].flags |= FV_DEF_CALLS;
     fv_import_build_ranks(import, own);
@@ -115,6 +130,8 @@ struct computing {
     fv_source_sample_fn *take;
     void *context;
     struct fv_import *import;
+    const struct fv_defs *defs;
+    bool is_over; /* MPI_Finalize has returned */
     uint64_t piece_ns;
     struct computing_thread {
         struct fv_source_sample items[TOGETHER];
@@ -171,8 +188,11 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
 
     if (m->kind == FV_REC_ENTER || m->kind == FV_REC_PROGRAM_END)
         flush(c, slot);
+    else if (m->kind == FV_REC_LEAVE && m->ref < c->defs->function_count &&
+             !strcmp(c->defs->functions[m->ref].name, "MPI_Finalize"))
+        c->is_over = true;
     else if (m->kind == FV_REC_SAMPLE)
-        c->take(c->context, &(struct fv_source_sample){ slot, m->context, m->time_ns, m->sent });
+        c->take(c->context, &(struct fv_source_sample){ slot, m->context, m->time_ns, m->sent, c->is_over });
     return true;
 }
 
@@ -194,13 +214,14 @@ static bool samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *
     struct computing c = { .sink = { .open = open_thread, .put = put, .close = close_thread },
                            .take = take,
                            .context = context,
-                           .import = import_of(m) };
+                           .import = import_of(m),
+                           .defs = &m->defs };
     struct fv_import_rank r = rank_of(m, file, &c.sink);
     uint64_t piece_ns = (r.survey->last_ns - r.survey->first_ns) / PIECES;
 
     c.piece_ns = piece_ns > TOGETHER_NS ? piece_ns : TOGETHER_NS;
     c.threads = fv_xcalloc((size_t)c.import->ranks[r.rank].location_count + 1, sizeof(*c.threads));
-    r.takes_samples = fv_import_has_samples(c.import);
+    r.takes_samples = c.import->is_sampled;
     r.spent = r.takes_samples ? NULL : spent;
     r.context = &c;
     fv_import_rank_open(&r);

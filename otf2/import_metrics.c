@@ -59,6 +59,8 @@ static OTF2_CallbackCode on_instance(void *data, OTF2_MetricRef self, OTF2_Metri
     return OTF2_CALLBACK_SUCCESS;
 }
 
+#define SAMPLE_MOST_NS UINT64_C(1000000000000) /* what stands for more is damaged */
+
 /* Of one that counts events it is not known how much time its samples stand for. */
 static OTF2_CallbackCode on_generator(void *data, OTF2_InterruptGeneratorRef self, OTF2_StringRef name,
                                       OTF2_InterruptGeneratorMode mode, OTF2_Base base, int64_t exponent,
@@ -68,7 +70,7 @@ static OTF2_CallbackCode on_generator(void *data, OTF2_InterruptGeneratorRef sel
 
     (void)name;
     ((struct fv_import_generator *)fv_import_row(data, FV_IMPORT_GENERATOR, self))->ns =
-        mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME && ns >= 1 && ns < 1e12 ? (uint64_t)llround(ns) : 0;
+        mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME && ns >= 1 && ns < (double)SAMPLE_MOST_NS ? (uint64_t)llround(ns) : 0;
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -96,7 +98,7 @@ OTF2_CallbackCode fv_import_on_metric(OTF2_LocationRef location, OTF2_TimeStamp 
     if (count == 1 && types[0] == OTF2_TYPE_UINT64 && fv_import_has(attributes, s->import->call_path) &&
         OTF2_AttributeList_GetCallingContextRef(attributes, s->import->call_path, &context) == OTF2_SUCCESS) {
         s->ahead[s->count++] = (struct fv_record){
-            .kind = FV_RAW_SAMPLE, .time_ns = time, .ref = context, .sent = values[0].unsigned_int
+            .kind = FV_RAW_SAMPLE, .time_ns = time, .op = 1, .ref = context, .sent = values[0].unsigned_int
         };
         return OTF2_CALLBACK_SUCCESS;
     }
@@ -250,7 +252,7 @@ static bool is_of_samples(const struct fv_import *import, const struct fv_import
     return import->call_path != FV_NONE && !strcmp(fv_import_text(import, m->name), "CPU time");
 }
 
-bool fv_import_has_samples(const struct fv_import *import)
+bool fv_import_defines_samples(const struct fv_import *import)
 {
     const struct fv_import_metric_member *member;
     const struct fv_import_generator *generator;
@@ -375,7 +377,7 @@ void fv_import_sample(struct fv_import_rank *r, struct fv_import_stream *s, cons
 {
     const struct fv_import_context *c = fv_import_get(r->import, FV_IMPORT_CONTEXT, event->ref);
 
-    if ((r->takes_metrics || r->takes_samples) && c && event->sent)
+    if ((r->takes_metrics || r->takes_samples) && c && event->sent && event->sent < SAMPLE_MOST_NS)
         fv_import_put(r, s,
                       (struct fv_record){ .kind = FV_REC_SAMPLE,
                                           .ref = r->rank,

@@ -392,6 +392,12 @@ static void end_program(struct fv_import_rank *r, struct fv_import_stream *s, ui
     r->ended = true;
 }
 
+/* What another tool does behind the program's end is none of its time. */
+static bool is_behind(const struct fv_import_rank *r, const struct fv_import_stream *s, const struct fv_record *m)
+{
+    return m->kind == FV_REC_PROGRAM_END && r->import->call_path == FV_NONE && !s->depth && r->last_ns;
+}
+
 static void take(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
 {
     switch (m->kind) {
@@ -407,6 +413,8 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
         return;
     case FV_REC_PROGRAM_BEGIN: /* told when the rank is opened */ r->program = m->ref; return;
     case FV_REC_PROGRAM_END:
+        if (is_behind(r, s, m))
+            s->now = r->last_ns > r->from_ns ? r->last_ns : r->from_ns;
         while (s->depth)
             pop(r, s, NULL);
         end_program(r, s, m->id, !process_of(r) || process_of(r)->state); /* ours say only the code of MPI_Abort */
@@ -616,8 +624,10 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
             go_on(r, slot);
             continue;
         }
-        r->first_ns = r->events++ && r->first_ns < ns ? r->first_ns : ns;
-        r->last_ns = ns > r->last_ns ? ns : r->last_ns;
+        if (m->kind != FV_RAW_SAMPLE || !m->op) { /* a pass that takes no metrics does not see the others */
+            r->first_ns = r->events++ && r->first_ns < ns ? r->first_ns : ns;
+            r->last_ns = ns > r->last_ns && !is_behind(r, s, m) ? ns : r->last_ns;
+        }
         take(r, s, m);
         go_on(r, slot);
     }

@@ -197,6 +197,7 @@ struct fv_import_survey {
     size_t site_count, site_room;
     struct fv_index site_index;
     uint64_t first_ns, last_ns, events, calls;
+    uint64_t samples; /* of known time, in threads that call MPI */
     int64_t exit_code;
     uint32_t program; /* string: its name; FV_NONE */
     uint32_t locks;
@@ -232,6 +233,7 @@ struct fv_import {
     bool is_part;         /* else all of the run is taken */
     uint64_t most_events; /* of a location; 0: all are taken */
     bool has_mpi_regions; /* among its definitions */
+    bool is_sampled;      /* what ranks compute is known by samples; else by regions */
     struct fv_import_survey *surveys;
     uint32_t any_call;         /* function that stands for a call that has no region */
     uint32_t any_files;        /* likewise, for files */
@@ -301,7 +303,7 @@ static inline bool fv_import_has(const OTF2_AttributeList *attributes, uint32_t 
 enum {
     FV_RAW_CONTEXT_ENTER = FV_REC_COUNT, /* ref: calling context */
     FV_RAW_CONTEXT_LEAVE,
-    FV_RAW_SAMPLE, /* ref: calling context; sent: ns that it stands for, 0 not known */
+    FV_RAW_SAMPLE, /* ref: calling context; sent: ns that it stands for, 0 not known; op: by a metric */
     FV_RAW_TASK_END,
     FV_RAW_METRIC, /* ref; aux: its first value in the stream's, op: so many */
 };
@@ -489,8 +491,8 @@ OTF2_CallbackCode fv_import_on_metric(OTF2_LocationRef location, OTF2_TimeStamp 
                                       const OTF2_Type *types, const OTF2_MetricValue *values);
 void fv_import_metric(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
 void fv_import_sample(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
-/* Does it say of samples how much time they stand for? By its definitions. */
-bool fv_import_has_samples(const struct fv_import *import);
+/* Does it define what says how much time samples stand for? There may be none all the same. */
+bool fv_import_defines_samples(const struct fv_import *import);
 /* Values that the series have where the part that is taken begins. */
 void fv_import_begin_metrics(struct fv_import_rank *rank);
 /* What a value says of the time behind it ends now. */

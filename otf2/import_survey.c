@@ -12,6 +12,8 @@ struct surveying {
     struct fv_pendings receives, collectives; /* by request: the number of the beginning */
     uint64_t without_end;
     uint64_t *in_collective; /* by thread: its number; + 1 */
+    uint64_t *samples;       /* likewise */
+    bool *calls;
 };
 
 static void note(uint32_t **items, size_t *count, size_t *room, uint32_t value)
@@ -85,6 +87,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_ENTER:
         o->calls++;
+        v->calls[slot] = true;
         FV_INTERN(o->site_index, o->sites, o->site_count, o->site_room, (uint32_t[]){ m->ref, m->context });
         break;
     case FV_REC_IRECEIVE: post(v, m); break;
@@ -94,6 +97,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_ICOLL_BEGIN: begin_collective(v, slot, m); break;
     case FV_REC_COLL_END:
     case FV_REC_ICOLL_END: end_collective(v, slot, m); break;
+    case FV_REC_SAMPLE: v->samples[slot]++; break;
     case FV_REC_PROGRAM_END: o->exit_code = (int64_t)m->id; break;
     default: break;
     }
@@ -115,12 +119,17 @@ static bool nothing_closed(struct fv_sink *sink, uint32_t slot)
 void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_survey *out)
 {
     struct surveying v = { .sink = { .open = nothing, .put = put, .close = nothing_closed }, .out = out };
-    struct fv_import_rank r = { .import = import, .rank = rank, .sink = &v.sink };
+    struct fv_import_rank r = {
+        .import = import, .rank = rank, .sink = &v.sink, .takes_samples = fv_import_defines_samples(import)
+    };
+    const size_t threads = import->ranks[rank].location_count;
 
     const uint64_t before = import->oddities.cut + import->oddities.missing;
 
     *out = (struct fv_import_survey){ .program = FV_NONE };
-    v.in_collective = fv_xcalloc((size_t)import->ranks[rank].location_count + 1, sizeof(*v.in_collective));
+    v.in_collective = fv_xcalloc(threads + 1, sizeof(*v.in_collective));
+    v.samples = fv_xcalloc(threads + 1, sizeof(*v.samples));
+    v.calls = fv_xcalloc(threads + 1, sizeof(*v.calls));
     fv_import_rank_open(&r);
     fv_import_rank_until(&r, UINT64_MAX);
     out->program = r.program;
@@ -128,6 +137,8 @@ void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_
     out->lock_names = fv_xcalloc(r.lock_count + 1, sizeof(*out->lock_names));
     for (size_t i = 0; i < r.lock_count; i++)
         out->lock_names[i] = r.locks[i].name;
+    for (size_t i = 0; i < threads; i++)
+        out->samples += v.calls[i] ? v.samples[i] : 0;
     out->has_threads = r.has_threads;
     out->first_ns = r.first_ns;
     out->last_ns = r.last_ns;
@@ -138,6 +149,8 @@ void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_
     fv_pendings_release(&v.receives);
     fv_pendings_release(&v.collectives);
     free(v.in_collective);
+    free(v.samples);
+    free(v.calls);
 }
 
 void fv_import_survey_release(struct fv_import_survey *s)

@@ -112,7 +112,9 @@ static void take_sample(void *context, const struct fv_source_sample *sample)
 {
     struct joining *j = (struct joining *)context + sample->slot;
 
-    if (j->steps->lines[j->line].count)
+    if (sample->is_behind)
+        j->stats->elsewhere++;
+    else if (j->steps->lines[j->line].count)
         join(j, sample->time_ns, sample->node, sample->cpu_ns);
 }
 

@@ -23,6 +23,7 @@ struct fv_source_sample {
     uint32_t slot, node;
     uint64_t time_ns;
     uint64_t cpu_ns; /* of a piece of a region: time */
+    bool is_behind;  /* MPI_Finalize; a piece is not asked */
 };
 typedef void fv_source_sample_fn(void *context, const struct fv_source_sample *sample);
 /* What threads wait for: its number in the run, its kind, and the module that names it. */

@@ -75,13 +75,14 @@ void fv_x_settle(struct fv_sampler *s)
 
 /* ---- traps without a name ---- */
 
-#define INT1   0xf1
-#define EFL_RF 0x10000 /* the breakpoint at that instruction is not met again */
+#define INT1       0xf1
+#define LEAST_PAGE 4096
+#define EFL_RF     0x10000 /* the breakpoint at that instruction is not met again */
 
 bool fv_trap_by_place(const struct fv_sampler *s, const siginfo_t *info, ucontext_t *context,
                       struct fv_trap_source *out)
 {
-#if FV_RETURN_ON_STACK
+#if defined(__x86_64__)
     const uintptr_t pc = fv_signals_pc(context);
     struct fv_trap_source from = { .kind = pc == s->again_at ? FV_TRAP_AGAIN : FV_TRAP_RW, .any_generation = true };
 
@@ -90,7 +91,8 @@ bool fv_trap_by_place(const struct fv_sampler *s, const siginfo_t *info, ucontex
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
         if (s->x[i].entry == pc)
             from = (struct fv_trap_source){ .kind = FV_TRAP_X, .slot = i, .any_generation = true };
-    if (from.kind == FV_TRAP_RW && ((const uint8_t *)pc)[-1] == INT1) /* it is behind an instruction */
+    /* It is behind an instruction, unless a call led to the first one of a page. */
+    if (from.kind == FV_TRAP_RW && pc % LEAST_PAGE && ((const uint8_t *)pc)[-1] == INT1)
         return false;
     *out = from;
     context->uc_mcontext.gregs[REG_EFL] |= EFL_RF;

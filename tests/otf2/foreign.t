@@ -22,7 +22,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path += [HERE + '/../harness', HERE + '/../threads']
 import harness
 import threads
-from report import check, equal, plainly
+from report import check, close, equal, plainly
+from viewed import events_of
 
 FVUNIFY = os.path.join(harness.BUILD, 'fvunify')
 DIGITS = 1e-4  # four digits; what clocks are wrong by, where a rank left before the last one came:
@@ -129,6 +130,14 @@ def lines(tap, archives):
             place = (os.path.basename(first['file']), first['line'])
             equal('its own', place, ('overlap.f90', wanted[first['function']]))
             equal('of a call', [frame['line'] for frame in callers], [None] * len(callers))
+
+
+def ends(tap, archives):
+    with tap.test("what a tool does behind main() is none of the program's time"):
+        anchor = archives.anchor('scorep-coll')
+        for rank, rows in zip(report_of(anchor)['ranks'], events_of(anchor)):
+            (main,) = (end - begin for begin, end, name, *_ in rows if name == 'main')
+            close('rank {}'.format(rank['rank']), rank['app_time_s'], main * 1e-9, 1e-3)
 
 
 def oddities(tap, archives):
@@ -756,6 +765,7 @@ def main():
         run = harness.run([FVUNIFY, '-q', anchor, '-o', os.path.dirname(archives.anchor('scorep-rma'))]).ended(0)
     oddities(tap, archives)
     lines(tap, archives)
+    ends(tap, archives)
     reported(tap, archives)
     of_threads(tap, archives)
     own_threads(tap)

@@ -198,8 +198,8 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
     const struct fv_excess by_samples = fv_excess_of(v, finding->rank);
     char name[400], mine[FV_WORD], others[FV_OTHERS_WORDS], calls[FV_EXCESS_WORDS], kernel[FV_KERNEL_WORDS];
 
-    if (!by_samples.procedure && fv_excess_by_calls(v, f, finding, finding->rank, calls)) {
-        fv_finding_say(f, finding, "%s. %s", times, calls);
+    if (!by_samples.procedure && fv_excess_by_calls(v, f, finding, finding->rank, 0, 0, calls)) {
+        fv_finding_say(f, finding, "%s. It %s", times, calls);
         return;
     }
     if (fv_kernel_words(v, finding->rank, 0, kernel)) {

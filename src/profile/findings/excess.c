@@ -598,7 +598,7 @@ static double more_of(const struct fv_model *m, const struct times *t)
 }
 
 bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, uint32_t rank,
-                        char out[FV_EXCESS_WORDS])
+                        double least_s, double rest_s, char out[FV_EXCESS_WORDS])
 {
     const struct fv_model *m = v->model;
     const struct fv_instrumented_function *found = NULL;
@@ -609,7 +609,7 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
     for (size_t i = 0; i < fv_model_instrumentation(m)->function_count; i++) {
         struct times t = calls_of(m, &fv_model_instrumentation(m)->functions[i], rank);
 
-        if (found && more_of(m, &t) <= more_of(m, &best))
+        if (t.rank_s - rest_s < least_s || (found && more_of(m, &t) <= more_of(m, &best)))
             continue;
         found = &fv_model_instrumentation(m)->functions[i];
         best = t;
@@ -623,7 +623,7 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
     finding->line = frame.line;
     fv_frame_brief(path.count ? &frame : NULL, v->symbols, name, sizeof(name));
     fv_path_release(&path);
-    snprintf(out, FV_EXCESS_WORDS, "It spends %s in %s%s", fv_words_seconds(best.rank_s, mine), name,
+    snprintf(out, FV_EXCESS_WORDS, "spends %s in %s%s", fv_words_seconds(best.rank_s, mine), name,
              strchr(name, '(') ? "" : "()");
     if (frame.file && frame.line)
         fv_words_add(out, FV_EXCESS_WORDS, " at %s:%u", fv_base_name(frame.file), frame.line);

@@ -443,6 +443,22 @@ static void add_withheld(const struct fv_profile *v, struct fv_findings *f, cons
                     progress_remedy(m), *lines ? "; " : "", lines);
 }
 
+/* Is there a measured function that must have half of the delay in what the rank computed before that call? */
+static bool is_by_calls(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                        const struct group *g, char calls[FV_EXCESS_WORDS])
+{
+    const struct fv_model *m = v->model;
+    double rest_s = fv_outside_s(m, g->most);
+
+    if (g->where != FV_PLACE_COMPUTING || m->rank_count < 2)
+        return false;
+    for (size_t i = 0; i < m->region_rank_count; i++)
+        if (m->region_ranks[i].rank == g->most && m->region_ranks[i].site == g->site)
+            rest_s -= m->region_ranks[i].main_s;
+    return fv_excess_by_calls(v, f, finding, g->most, ITS_REASON * g->most_s / (m->rank_count - 1), fmax(rest_s, 0),
+                              calls);
+}
+
 /* The rank computes, as far as is known: where? `slow`: "rank 1 made others wait. It was slow" */
 static void say_slow(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                      const struct group *g, const char *slow, const char *where)
@@ -454,8 +470,8 @@ static void say_slow(const struct fv_profile *v, struct fv_findings *f, struct f
         fv_finding_say(f, finding, "%s %s. This was %s", slow, how, where);
         return;
     }
-    if (g->where == FV_PLACE_COMPUTING && fv_excess_by_calls(v, f, finding, g->most, calls)) {
-        fv_finding_say(f, finding, "%s %s. %s", slow, where, calls);
+    if (is_by_calls(v, f, finding, g, calls)) {
+        fv_finding_say(f, finding, "%s %s. Rank %d %s", slow, where, m->ranks[g->most].world_rank, calls);
         return;
     }
     if (say_most(v, f, finding, g, how, sizeof(how))) {
@@ -493,9 +509,9 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         fv_finding_say(f, finding, "%s %s. There rank %d %s", slow, where, m->ranks[g->most].world_rank, blocked);
         fv_finding_next(f, finding, "%s", fv_io_next(m, region_of(m, g)));
     } else if (is_off) {
-        const bool by_calls = fv_excess_by_calls(v, f, finding, g->most, calls);
+        const bool by_calls = is_by_calls(v, f, finding, g, calls);
         fv_finding_say(f, finding, "%s %s. There rank %d %s%s%s", slow, where, m->ranks[g->most].world_rank,
-                       fv_blocked_words(m, g->most, region_of(m, g), blocked), by_calls ? ". " : "",
+                       fv_blocked_words(m, g->most, region_of(m, g), blocked), by_calls ? ". It " : "",
                        by_calls ? calls : "");
         fv_finding_next(f, finding, doing == FV_IS_BLOCKED ? FV_NEXT_BLOCKED : FV_NEXT_AWAITS);
     } else {
