@@ -20,8 +20,8 @@ static struct fv_import *import_of(const struct fv_merge *merge)
 
 /* ---- the source ---- */
 
-/* Ours are of all ranks, but for what took no CPU time. Of another tool's archive where a rank has none, it is not known
- * what that computes; and samples of some cannot be compared with regions of others. */
+/* Ours are of all ranks, but for what took no CPU time. Of another tool's archive where a rank has none, it is not
+ * known what that computes; and samples of some cannot be compared with regions of others. */
 static bool is_sampled(const struct fv_merge *m, const struct fv_import *import)
 {
     uint64_t ranks[2] = { 0 }; /* that call MPI; those that have samples */
@@ -111,10 +111,17 @@ static bool until(void *records, uint64_t time_ns)
 
 static bool close_rank(void *records)
 {
-    bool good = fv_import_rank_close(records);
+    struct fv_import_rank *r = records;
+    bool good = fv_import_rank_close(r);
 
+    r->import->surveys[r->rank - r->import->first].cut = r->cut;
     free(records);
     return good;
+}
+
+static uint64_t cut(const struct fv_merge *m, size_t file)
+{
+    return import_of(m)->surveys[file].cut;
 }
 
 /* ---- what was computed ---- */
@@ -252,6 +259,7 @@ static const struct fv_record_source archive = { .define = define,
                                                  .open = open_rank,
                                                  .until = until,
                                                  .close = close_rank,
+                                                 .cut = cut,
                                                  .samples = samples,
                                                  .locks = locks };
 

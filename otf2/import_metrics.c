@@ -70,7 +70,8 @@ static OTF2_CallbackCode on_generator(void *data, OTF2_InterruptGeneratorRef sel
 
     (void)name;
     ((struct fv_import_generator *)fv_import_row(data, FV_IMPORT_GENERATOR, self))->ns =
-        mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME && ns >= 1 && ns < (double)SAMPLE_MOST_NS ? (uint64_t)llround(ns) : 0;
+        mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME && ns >= 1 && ns < (double)SAMPLE_MOST_NS ? (uint64_t)llround(ns)
+                                                                                             : 0;
     return OTF2_CALLBACK_SUCCESS;
 }
 

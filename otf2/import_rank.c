@@ -507,6 +507,7 @@ static void go_on_here(struct fv_import_rank *r, struct fv_import_stream *s)
     if (s->bare)
         fv_import_go_on_in_library(r, s, NULL);
     s->was_cut = s->call;
+    r->cut += s->call != 0;
     if (s->call && s->collective != FV_NONE)
         fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_COLL_BEGIN });
     s->now = now;
@@ -637,10 +638,12 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
 /* Regions that were not left are left with the thread's last event, or where the part that is taken ends. */
 static void end_stream(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t slot)
 {
-    if (!r->failed && has_next(s))
+    if (!r->failed && has_next(s)) {
         s->now = r->to_ns;
-    else
+        r->cut += s->call != 0;
+    } else {
         FV_IMPORT_ODD(r->import, unbalanced, r->failed ? 0 : s->depth);
+    }
     while (s->depth && !r->failed)
         pop(r, s, NULL);
     if (s->bare && !r->failed)

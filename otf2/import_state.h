@@ -198,6 +198,7 @@ struct fv_import_survey {
     struct fv_index site_index;
     uint64_t first_ns, last_ns, events, calls;
     uint64_t samples; /* of known time, in threads that call MPI */
+    uint64_t cut;     /* calls, in the last pass that was over the part that is taken */
     int64_t exit_code;
     uint32_t program; /* string: its name; FV_NONE */
     uint32_t locks;
@@ -417,7 +418,7 @@ struct fv_import_rank {
     size_t number_count;
     uint64_t from_ns, to_ns;  /* of the archive: the part that is taken */
     bool is_in;               /* that has begun */
-    uint64_t calls;           /* of MPI in it so far */
+    uint64_t calls, cut;      /* of MPI in it so far; those that go on behind its edges */
     bool has_threads;         /* there were events of threads; the rest is of import_threads.c: */
     uint32_t first_object;    /* in the definitions */
     uint64_t regions, forked; /* parallel regions so far; the last that has no team yet, 0: all have */

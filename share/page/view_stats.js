@@ -321,7 +321,7 @@ class Waiting {
           " of waiting" +
           ofWholeCalls(this.view, "longest waits") +
           doubts.words
-        : "No call that is shown waited.") +
+        : "No call that is shown waited" + (doubts.words ? ", as far as is known" + doubts.words : ".")) +
       (this.leftOut ? "; left out: the " + plural(this.leftOut, "smallest pair") : "");
   }
 }

@@ -252,9 +252,11 @@ static bool collect(struct collecting *c)
         settle(c, true);
     struct fv_unmatched_counts u = fv_match_rest(c->match);
     u.unknown = c->collect.unknown;
+    close_ranks(c);
+    for (size_t i = 0; i < m->file_count && m->source->cut; i++)
+        u.cut += m->source->cut(m, i);
     fv_transport_sum(t, (uint64_t *)&u, sizeof(u) / sizeof(uint64_t));
     c->a->unmatched = u;
-    close_ranks(c);
     return good;
 }
 

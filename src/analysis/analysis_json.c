@@ -593,6 +593,7 @@ static void put_rest(struct writer *w)
     fv_json_unsigned(w->json, "receives", a->unmatched.receives);
     fv_json_unsigned(w->json, "collectives", a->unmatched.groups);
     fv_json_unsigned(w->json, "unknown", a->unmatched.unknown);
+    fv_json_unsigned(w->json, "cut", a->unmatched.cut);
     fv_json_unsigned(w->json, "early", a->unmatched.early);
     fv_json_end(w->json);
     fv_json_object(w->json, "merge");

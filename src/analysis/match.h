@@ -9,6 +9,7 @@
 struct fv_unmatched_counts {
     uint64_t sends, receives, groups;
     uint64_t unknown; /* messages whose other rank is not known, or has no trace; not counted here */
+    uint64_t cut;     /* calls that an edge of the part that is taken cuts; not counted here */
     uint64_t early;   /* messages with both sides that were there before they were sent: clocks were not in step */
 };
 

@@ -31,7 +31,9 @@ int fv_arguments_time(double *out, const char *seconds, fv_arguments_wrong_fn *w
 
 int fv_arguments_part(const struct fv_part *part, fv_arguments_wrong_fn *wrong)
 {
-    return part->to_s > 0 && part->to_s <= part->from_s ? wrong("--to", "it has to be later than --from") : FV_GO_ON;
+    if (part->to_s > 0 && part->to_s < part->from_s + 1e-9) /* clocks have ns */
+        return wrong("--to", "it has to be later than --from, by 1 ns");
+    return FV_GO_ON;
 }
 
 static int take_operands(const struct fv_arguments *a, int argc, char **argv, struct fv_operands *out)

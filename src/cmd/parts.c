@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,20 @@ void fv_parts_remove(void)
     if (*place)
         nftw(place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     *place = '\0';
+}
+
+/* Of a report that nobody reads to its end. It is writing then, and has taken nothing that removal needs. */
+static void on_pipe(int signal_number)
+{
+    fv_parts_remove();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* What is missing was said; what is there is reported. */
+static int unless_made(int status, const char *what)
+{
+    return status && access(what, R_OK) ? status : FV_EXIT_OK;
 }
 
 /* Beside the trace, where there is room for another one, or where that cannot be, in $TMPDIR. */
@@ -85,12 +100,14 @@ int fv_part_becomes_experiment(char **operand, const struct fv_part *part)
     if (!status && fv_is_archive(*operand))
         snprintf(archive, sizeof(archive), "%s", *operand);
     else if (!status)
-        status = make_archive(*operand, archive, sizeof(archive));
+        status = unless_made(make_archive(*operand, archive, sizeof(archive)), archive);
     snprintf(experiment, sizeof(experiment), "%s/part", place);
     if (!status)
-        status = take(archive, *operand, part, experiment);
+        status = unless_made(take(archive, *operand, part, experiment), experiment);
     if (status)
         return status;
+    if (signal(SIGPIPE, on_pipe) == SIG_IGN)
+        signal(SIGPIPE, SIG_IGN);
     *operand = strdup(experiment); /* until the end, as arguments are */
     return FV_GO_ON;
 }

@@ -39,6 +39,8 @@ struct fv_record_source {
     void *(*open)(const struct fv_merge *merge, const struct fv_source_rank *rank);
     bool (*until)(void *records, uint64_t time_ns);
     bool (*close)(void *records);
+    /* Then: how many calls of the file go on behind an edge of the part that is taken. NULL: none. */
+    uint64_t (*cut)(const struct fv_merge *merge, size_t file);
     /* Of each thread in the order of time. False: they are no samples, but pieces of regions. NULL: they are in the
      * rank files (sample_log.h). */
     bool (*samples)(const struct fv_merge *merge, size_t file, fv_source_sample_fn *take, void *context);

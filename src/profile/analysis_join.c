@@ -380,8 +380,8 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysis_result *a)
         m->ranks[i].caused_s = m->ranks[i].charged_s = m->ranks[i].critical_s = NAN;
     if (!a)
         return;
-    j.exact =
-        a->one_clock && !a->unmatched && !a->early && a->rank_count >= a->world_size && m->rank_count >= a->world_size;
+    j.exact = a->one_clock && !a->unmatched && !a->cut_calls && !a->early && a->rank_count >= a->world_size &&
+              m->rank_count >= a->world_size;
     bool same = same_files(&j);
     if (same) {
         add_shares(&j);

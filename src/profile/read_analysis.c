@@ -311,6 +311,7 @@ static void take_unmatched(struct source *s, const json_t *value)
     s->to->unmatched = 0;
     for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         s->to->unmatched += count(s, value, keys[i]);
+    s->to->cut_calls = json_object_get(value, "cut") ? count(s, value, "cut") : 0;
     s->to->early = json_object_get(value, "early") ? count(s, value, "early") : 0;
 }
 

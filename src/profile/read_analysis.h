@@ -66,6 +66,7 @@ struct fv_analysis_result {
     uint32_t world_size;
     bool one_clock;
     uint64_t unmatched; /* messages and collectives of which a side is missing */
+    uint64_t cut_calls; /* calls that go on behind an edge of the part that is taken: as long as they wait there */
     uint64_t early;     /* messages that were received before they were sent */
     uint64_t cut_short; /* waits whose delay was looked for in a rank's last calls only */
     double unexplained_s, critical_path_s;

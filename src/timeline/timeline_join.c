@@ -46,6 +46,7 @@ void fv_timeline_share(struct fv_timeline_writer *w)
     w->context_count = functions.count / sizeof(uint32_t) / 2;
     w->function_of_context = (uint32_t *)(void *)functions.data;
     free(classes.data);
+    w->code = w->merge->source == &fv_rank_file_source ? fv_contexts_code(&w->merge->defs) : NULL;
 }
 
 /* ---- of one of the others ---- */

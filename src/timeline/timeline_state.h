@@ -144,6 +144,7 @@ struct fv_timeline_limit {
 struct fv_timeline_writer {
     struct fv_sink sink; /* first: a sink is one of these */
     const struct fv_merge *merge;
+    uint8_t *code; /* by module, enum fv_code; NULL: not known, of an archive */
     struct fv_groups groups;
     char *path;
     FILE *out;

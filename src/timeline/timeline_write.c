@@ -156,6 +156,29 @@ static uint32_t function_at(const struct fv_timeline_writer *w, uint32_t node)
     return function == FV_NONE ? FV_TIMELINE_NONE : (uint32_t)m->defs.function_count + function;
 }
 
+/* Does MPI, or the C library, call it within the call that is open? That is none of the program's functions. */
+static bool is_of_call(const struct fv_timeline_writer *w, const struct fv_timeline_thread *t, uint32_t node)
+{
+    const struct fv_merge *m = w->merge;
+
+    return w->code && t->depth && t->open[t->depth - 1].region < m->defs.function_count &&
+           !t->open[t->depth - 1].is_open && w->code[m->defs.tree.nodes[node].module] == FV_CODE_OTHER;
+}
+
+static void instance(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
+{
+    const uint32_t function = function_at(w, r->context);
+
+    if (function != FV_TIMELINE_NONE && !is_of_call(w, t, r->context))
+        enter(w, t, r->time_ns, function, r->context, r->peer == 1);
+}
+
+static void instance_end(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
+{
+    if (t->depth && t->open[t->depth - 1].region == function_at(w, r->context))
+        leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE);
+}
+
 /* Outside of all regions, and in a section alone, a sample says where the time since the one before, or the last
  * region, went: as much of it as the thread had of a processor, right before the sample. */
 static void sample(struct fv_timeline_writer *w, struct fv_timeline_thread *t, const struct fv_record *r)
@@ -266,10 +289,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
         enter(w, t, r->time_ns, r->ref, r->kind == FV_REC_SECTION_ENTER ? 0 : r->context,
               r->kind == FV_REC_SECTION_ENTER);
         break;
-    case FV_REC_INSTANCE:
-        if (function_at(w, r->context) != FV_TIMELINE_NONE)
-            enter(w, t, r->time_ns, function_at(w, r->context), r->context, r->peer == 1);
-        break;
+    case FV_REC_INSTANCE: instance(w, t, r); break;
     case FV_REC_LEAVE:
     case FV_REC_REGION_LEAVE:
         leave(w, t, r->time_ns, r->sent, r->sent ? fv_timeline_row_of(w, r->id) : FV_TIMELINE_NONE);
@@ -280,8 +300,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
         leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE);
         break;
     case FV_REC_WORK_LEAVE:
-    case FV_REC_SECTION_LEAVE:
-    case FV_REC_INSTANCE_END: leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE); break;
+    case FV_REC_SECTION_LEAVE: leave(w, t, r->time_ns, 0, FV_TIMELINE_NONE); break;
+    case FV_REC_INSTANCE_END: instance_end(w, t, r); break;
     case FV_REC_TEAM_BEGIN:
     case FV_REC_TEAM_END: team(w, t, r); break;
     case FV_REC_SAMPLE: sample(w, t, r); break;
@@ -401,6 +421,7 @@ static void release(struct fv_timeline_writer *w)
     free(w->critical);
     free(w->labels);
     free(w->function_of_context);
+    free(w->code);
     fv_timeline_packer_release(&w->packer);
     free(w->path);
     free(w->rows);

@@ -659,6 +659,8 @@ def sampled(tap, mpi):
             own = set(re.findall(r'^(?:static )?\w+ \*?(\w+)\(', source.read(), re.M))  # libraries may call themselves
         check({'main', 'react', 'draw'} <= own, '{}', own)
         equal('twice', [path for path in paths if any(path.count(name) > 1 for name in own)], [])
+        within = {path[-1] for path in paths if any(name.startswith('MPI_') for name in path[:-1])}
+        equal('what MPI calls within a call', within - {'sched_yield', 'look'}, set())  # the harness's own library
         server.stop()
 
 

@@ -18,9 +18,9 @@ struct fv_excess fv_excess_of(const struct fv_profile *profile, uint32_t rank);
  * are better told by their calls. */
 bool fv_samples_are_ours(const struct fv_profile *profile);
 /* The same by calls of instrumented functions, exactly, for runs without samples: "spends 5.30 s in react() at
- * heat.c:31, the other 100 ms (measured calls)". It becomes the finding's place. False: there is no single one. Calls are
- * of the whole run: of what is looked for in a part of it, a function counts that has no room for least_s of its time
- * in the rest, rest_s (0 and 0: in the whole run). */
+ * heat.c:31, the other 100 ms (measured calls)". It becomes the finding's place. False: there is no single one. Calls
+ * are of the whole run: of what is looked for in a part of it, a function counts that has no room for least_s of its
+ * time in the rest, rest_s (0 and 0: in the whole run). */
 #define FV_EXCESS_WORDS 600
 bool fv_excess_by_calls(const struct fv_profile *profile, struct fv_findings *findings, struct fv_finding *finding,
                         uint32_t rank, double least_s, double rest_s, char out[FV_EXCESS_WORDS]);

@@ -52,8 +52,9 @@ static uint32_t next_site(const struct fv_model *m, uint32_t before)
     return most;
 }
 
-/* "MPI_Recv in sweep() at pipe.c:30 (61.0 %)" */
-static void say_sites(const struct fv_profile *v, struct fv_finding *finding, double wait_s, char *out, size_t bytes)
+/* "MPI_Recv in sweep() at pipe.c:30 (61.0 % of it)"; `of`: what wait_s is. */
+static void say_sites(const struct fv_profile *v, struct fv_finding *finding, double wait_s, const char *of, char *out,
+                      size_t bytes)
 {
     const struct fv_model *m = v->model;
     uint32_t site = FV_NONE;
@@ -67,7 +68,7 @@ static void say_sites(const struct fv_profile *v, struct fv_finding *finding, do
             finding->site = site;
         fv_words_add(out, bytes, "%s%s in %s (%s%s)", i ? ", " : "", fv_place_function(m, site),
                      fv_place_inner(v, site, place, sizeof(place)),
-                     fv_words_percent(m->sites[site].wait_s, wait_s, part), i ? "" : " of it");
+                     fv_words_percent(m->sites[site].wait_s, wait_s, part), i ? "" : of);
     }
 }
 
@@ -257,7 +258,8 @@ FV_FINDING(waiting)
     }
     struct fv_finding *finding =
         fv_finding_add(f, left_s, m->efficiency.wait_kind == FV_WAIT_EXACT ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
-    say_sites(v, finding, wait_s, sites, sizeof(sites));
+    /* Which of it other findings explain is not known by call site. */
+    say_sites(v, finding, wait_s, left_s < wait_s ? " of all waiting" : " of it", sites, sizeof(sites));
     snprintf(text, sizeof(text), "ranks wait in MPI, longest in %s. %s", sites,
              m->causes.source == FV_CAUSES_TRACE ? "No single place is the cause"
                                                  : "A profile does not show for which rank");
