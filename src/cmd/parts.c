@@ -94,7 +94,7 @@ const char *fv_part_operands(const char *of, const struct fv_part *part)
 
 int fv_part_becomes_experiment(char **operand, const struct fv_part *part)
 {
-    char archive[PATH_MAX], experiment[PATH_MAX];
+    char archive[PATH_MAX], experiment[PATH_MAX], analysis[PATH_MAX];
     int status = make_place(*operand) ? FV_EXIT_OK : FV_EXIT_FAILED;
 
     if (!status && fv_is_archive(*operand))
@@ -102,8 +102,9 @@ int fv_part_becomes_experiment(char **operand, const struct fv_part *part)
     else if (!status)
         status = unless_made(make_archive(*operand, archive, sizeof(archive)), archive);
     snprintf(experiment, sizeof(experiment), "%s/part", place);
+    snprintf(analysis, sizeof(analysis), "%s/part/analysis.json", place); /* the last of it */
     if (!status)
-        status = unless_made(take(archive, *operand, part, experiment), experiment);
+        status = unless_made(take(archive, *operand, part, experiment), analysis);
     if (status)
         return status;
     if (signal(SIGPIPE, on_pipe) == SIG_IGN)

@@ -7,6 +7,8 @@ import json
 import os
 import random
 import re
+import shutil
+import signal
 import sys
 import tarfile
 
@@ -161,6 +163,17 @@ def asleep(tap, mpi):
             )
             check(found, '{}', text)
             equal('in, by', found.groups(), ('asleep', 'measured calls'))
+    with tap.test('{}: a part whose report is not read to its end leaves nothing'.format(mpi)):
+        reader = 'set -o pipefail; "$0" "$@" | head -c 1'
+        command = [harness.FVMPI, 'report', '--from', '0.1', '--json', '-', run.directory]
+        harness.run(['bash', '-c', reader, *command]).ended(128 + signal.SIGPIPE)
+        equal('left', [name for name in os.listdir(run.directory) if name.startswith('.fvmpi-part')], [])
+    with tap.test('{}: a part of a run that misses a rank'.format(mpi)):
+        rest = shutil.copytree(
+            run.directory, run.directory + '-rest', symlinks=True, ignore=lambda *_: ['rank-000001.fvr', 'traces']
+        )
+        found = harness.run([harness.FVMPI, 'report', '--from', '0.1', rest])
+        check(found.out.startswith('compute ') and 'rank 1 has no rank file' in found.err, '{}', found)
     for how in [], ['--calling-contexts']:
         with tap.test('{}: samples of the archive {}'.format(mpi, ' '.join(how))):
             harness.run([FVUNIFY, '-q', *how, run.directory]).ended(0)
