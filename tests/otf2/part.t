@@ -185,8 +185,10 @@ def asleep(tap, mpi):
             ]
             check(samples[0]['count'], 'none')
             equal('by regions', samples[0].pop('by_regions'), False)
-            for key in 'count', 'cpu_s', 'elsewhere', 'by_regions':
+            for key in 'count', 'cpu_s', 'by_regions':
                 equal(key, *(s.get(key, False) for s in samples))
+            behind = samples[0]['elsewhere'] - samples[1]['elsewhere']  # the program's end, which the archive ends with
+            check(0 <= behind <= 2, '{} of {}', behind, samples[0]['elsewhere'])
             found, wanted = map(procedures, samples)
             if how:  # calling contexts begin before main(); awake() begins once it is entered
                 found = {(rank, name): total for (rank, name), total in found.items() if name == 'main'}
