@@ -128,11 +128,13 @@ class CommandPalette {
       found = [];
 
     if (from !== null && from !== undefined && to) {
-      if (to > from)
+      const end = Math.min(to, span);
+
+      if (end > from)
         found.push({
           keys: [],
-          words: "show " + nanoseconds(from) + " to " + nanoseconds(to),
-          does: () => view.go(from, to),
+          words: "show " + nanoseconds(from) + " to " + nanoseconds(end) + (to > span ? ", where it ends" : ""),
+          does: () => view.go(from, end),
         });
     } else if (from !== null && from <= span)
       found.push({ keys: [], words: "go to " + nanoseconds(from), does: () => view.goToTime(from) });

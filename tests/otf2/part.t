@@ -164,7 +164,7 @@ def asleep(tap, mpi):
             check(found, '{}', text)
             equal('in, by', found.groups(), ('asleep', 'measured calls'))
     with tap.test('{}: a part whose report is not read to its end leaves nothing'.format(mpi)):
-        reader = 'set -o pipefail; "$0" "$@" | head -c 1'
+        reader = 'set -o pipefail; "$0" "$@" | true'
         command = [harness.FVMPI, 'report', '--from', '0.1', '--json', '-', run.directory]
         harness.run(['bash', '-c', reader, *command]).ended(128 + signal.SIGPIPE)
         equal('left', [name for name in os.listdir(run.directory) if name.startswith('.fvmpi-part')], [])

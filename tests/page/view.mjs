@@ -493,12 +493,17 @@ async function palette(page) {
   before = await type("1.5 s");
   await moved(page, before);
   const there = await range(page);
+  before = await type("1.5s-9000s");
+  await moved(page, before);
+  const rest = await range(page),
+    span = await page.evaluate(() => document.getElementById("picture").view.about.span_ns);
   await type("panel: call tree");
   const open = await page.locator("[role=tab][aria-selected=true]").allInnerTexts();
   await page.keyboard.press("f");
   return (
     same("a stretch", stretch, [1250000000, 1300000000]) ||
     same("a time", there, [1475000000, 1525000000]) ||
+    same("a stretch to behind the end", rest, [1500000000, span]) ||
     (open.includes("Call tree") ? null : "panels: " + open)
   );
 }
