@@ -59,39 +59,42 @@ static bool take_lines(struct lines *l, const char *text, uint64_t row_count)
     }
 }
 
-/* As arrays: who draws takes them as they are. */
-static void lay_out(const struct fv_timeline_tile *tiles, size_t count, uint8_t *out)
-{
-    uint32_t *regions = (uint32_t *)(void *)out;
-    uint8_t *region_parts = out + 4 * count, *waits = region_parts + count, *parts = waits + count,
-            *computing = parts + FV_TIMELINE_CLASS_COUNT * count;
+struct tiling {
+    const struct shown *shown;
+    const struct lines *lines;
+    struct window window;
+    uint8_t *out;
+    size_t count, all; /* of a line, of all */
+};
 
-    for (size_t i = 0; i < count; i++) {
+/* Those of a line from `first` on, in arrays of all: who draws takes them as they are. */
+static void lay_out(const struct tiling *t, size_t first, const struct fv_timeline_tile *tiles)
+{
+    uint32_t *regions = (uint32_t *)(void *)t->out + first;
+    uint8_t *region_parts = t->out + 4 * t->all + first, *waits = region_parts + t->all, *parts = waits + t->all,
+            *computing = parts + FV_TIMELINE_CLASS_COUNT * t->all;
+
+    for (size_t i = 0; i < t->count; i++) {
         regions[i] = tiles[i].region;
         region_parts[i] = tiles[i].region_part;
         waits[i] = tiles[i].wait;
         computing[i] = tiles[i].computing;
         for (unsigned c = 0; c < FV_TIMELINE_CLASS_COUNT; c++)
-            parts[c * count + i] = tiles[i].parts[c];
+            parts[c * t->all + i] = tiles[i].parts[c];
     }
 }
-
-struct tiling {
-    const struct shown *shown;
-    const struct lines *lines;
-    struct window window;
-    struct fv_timeline_tile *tiles;
-    size_t count; /* of a line */
-};
 
 static void tile_line(void *context, size_t i)
 {
     const struct tiling *t = context;
     const struct lines *l = t->lines;
     const size_t first = i ? l->ends[i - 1] : 0;
+    struct fv_timeline_tile *tiles = fv_xcalloc(t->count + 1, sizeof(*tiles));
 
-    fv_timeline_tiles(t->shown->timeline, l->rows + first, l->ends[i] - first, t->window.from, t->window.to,
-                      t->tiles + i * t->count, t->count);
+    fv_timeline_tiles(t->shown->timeline, l->rows + first, l->ends[i] - first, t->window.from, t->window.to, tiles,
+                      t->count);
+    lay_out(t, i * t->count, tiles);
+    free(tiles);
 }
 
 static enum MHD_Result send_tiles(const struct shown *v, struct MHD_Connection *connection, const struct lines *l)
@@ -102,13 +105,10 @@ static enum MHD_Result send_tiles(const struct shown *v, struct MHD_Connection *
 
     if (all > MOST_TILES)
         return fv_web_say(v->site, connection, MHD_HTTP_BAD_REQUEST, "that are too many; merge more rows\n");
-    struct fv_timeline_tile *tiles = fv_xcalloc(all + 1, sizeof(*tiles));
     uint8_t *out = fv_xcalloc(bytes + 1, 1);
 
-    struct tiling tiling = { .shown = v, .lines = l, .window = w, .tiles = tiles, .count = count };
+    struct tiling tiling = { .shown = v, .lines = l, .window = w, .out = out, .count = count, .all = all };
     fv_parallel(l->line_count, tile_line, &tiling);
-    lay_out(tiles, all, out);
-    free(tiles);
     return fv_web_queue(v->site, connection, MHD_HTTP_OK,
                         fv_http.MHD_create_response_from_buffer(bytes, out, MHD_RESPMEM_MUST_FREE),
                         "application/octet-stream");
