@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See accounts.h. */
 #include "rt/accounts.h"
+#include "base/process.h"
 #include "base/thread_clock.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 bool fv_accounts_read(uint64_t of[FV_ACCOUNTS])
 {
@@ -34,18 +32,6 @@ static uint64_t number_behind(const char *text, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* By system calls: open() and read() are places where threads are cancelled, and a lock is held. */
-static bool read_text(const char *path, char *out, size_t bytes)
-{
-    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC),
-         n = fd < 0 ? -1 : syscall(SYS_read, fd, out, bytes - 1);
-
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    out[n > 0 ? n : 0] = '\0';
-    return n > 0;
-}
-
 bool fv_accounts_read_of(uint32_t tid, bool all, uint64_t of[FV_ACCOUNTS])
 {
     unsigned long long minor = 0, major = 0;
@@ -58,11 +44,11 @@ bool fv_accounts_read_of(uint32_t tid, bool all, uint64_t of[FV_ACCOUNTS])
     if (!all)
         return true;
     snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
-    const char *fields = read_text(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+    const char *fields = fv_file_read(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
     if (!fields || sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %llu %*s %llu", &minor, &major) != 2)
         return false;
     snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
-    if (!read_text(path, text, sizeof(text)))
+    if (fv_file_read(path, text, sizeof(text)) <= 0)
         return false;
     of[FV_ACCOUNT_MINOR] = minor;
     of[FV_ACCOUNT_MAJOR] = major;

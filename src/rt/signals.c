@@ -11,12 +11,17 @@
  * the process by default is really set, too: then we do not see it. */
 #include "rt/signals.h"
 #include "base/lock.h"
+#include "base/process.h"
 #include "rt/layers.h"
 #include "rt/next.h"
+#include "rt/process.h"
+#include "rt/thread.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -111,10 +116,59 @@ int fv_signals_borrow_any(void (*function)(int, siginfo_t *, void *), void (*giv
     return ANY->signal && !fv_signals_borrow(ANY->signal, function, give_back) ? ANY->signal : 0;
 }
 
-/* The lock is held. */
-static int return_with(struct shared *s, const struct sigaction *action)
+static void lock_all(sigset_t *mask)
 {
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, mask);
+    fv_lock(&lock);
+}
+
+static void unlock_all(const sigset_t *mask)
+{
+    fv_unlock(&lock);
+    pthread_sigmask(SIG_SETMASK, mask, NULL);
+}
+
+static uint64_t set_in(const char *status, const char *name)
+{
+    const char *at = strstr(status, name);
+
+    return at ? strtoull(at + strlen(name), NULL, 16) : 0;
+}
+
+/* Has a thread been sent one of ours that it has not taken yet? It need only be preempted meanwhile. One that is
+ * pending because the application blocks it is the application's: while a thread does so, nothing is sent to it. The
+ * calling thread blocks all now, and `blocked` otherwise. */
+static bool some_on_their_way(int signal, const sigset_t *blocked)
+{
+    const uint64_t bit = (uint64_t)1 << (signal - 1);
+    char path[64], status[2048];
+    bool found = false;
+
+    for (const struct fv_thread *t = fv_rt.threads; t; t = t->next_all) {
+        snprintf(path, sizeof(path), "/proc/self/task/%u/status", t->record->tid);
+        if (fv_file_read(path, status, sizeof(status)) <= 0)
+            continue;
+        bool blocks = t == fv_self ? sigismember(blocked, signal) > 0 : (set_in(status, "\nSigBlk:") & bit) != 0;
+        bool pending = set_in(status, "\nSigPnd:") & bit;
+        if (set_in(status, "\nShdPnd:") & bit || (pending && blocks))
+            return false;
+        found |= pending;
+    }
+    return found;
+}
+
+/* The lock is held. What is still on its way to a thread would reach the application's action: the kernel drops it as
+ * soon as the signal is ignored. */
+static int return_with(struct shared *s, const struct sigaction *action, const sigset_t *blocked)
+{
+    static const struct sigaction ignored = { .sa_handler = SIG_IGN };
+
     __atomic_load_n(&s->give_back, __ATOMIC_ACQUIRE)();
+    if (some_on_their_way(s->signal, blocked))
+        __sigaction(s->signal, &ignored, NULL);
     int err = __sigaction(s->signal, action, NULL);
     __atomic_store_n(&s->ours, false, __ATOMIC_RELEASE);
     return err;
@@ -123,12 +177,13 @@ static int return_with(struct shared *s, const struct sigaction *action)
 void fv_signals_return(int signal)
 {
     struct shared *s = virtual_of(signal);
+    sigset_t mask;
 
     if (!s || !__atomic_load_n(&s->give_back, __ATOMIC_ACQUIRE))
         return;
-    fv_lock(&lock);
-    return_with(s, &s->application);
-    fv_unlock(&lock);
+    lock_all(&mask);
+    return_with(s, &s->application, &mask);
+    unlock_all(&mask);
 }
 
 /* The actions that MPI libraries have for errors (Open MPI's own, UCX's) print where they were, and end as the default
@@ -221,23 +276,20 @@ void fv_signals_pass_on(int signal, siginfo_t *info, void *context)
 static int set_virtual(struct shared *s, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction wish, was;
-    sigset_t all, mask;
+    sigset_t mask;
     int err = 0;
 
     if (action)
         wish = *action; /* may be a bad address, like `old` */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &mask);
-    fv_lock(&lock);
+    lock_all(&mask);
     was = s->application;
     if (action && s->give_back && wish.sa_handler != SIG_DFL) {
-        err = return_with(s, &wish);
+        err = return_with(s, &wish, &mask);
     } else if (action) {
         err = __sigaction(s->signal, action_for(s, action), NULL);
         s->application = err ? s->application : wish;
     }
-    fv_unlock(&lock);
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    unlock_all(&mask);
     if (old)
         *old = was;
     return err;

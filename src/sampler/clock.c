@@ -199,6 +199,7 @@ void fv_clock_stop(struct fv_sampler *s, enum fv_sampler_stop why)
         return;
     fv_timer_close(&s->timer);
     fv_perf_disarm(&s->tick); /* children may have its descriptor, too, and then it goes on when ours is closed */
+    fv_perf_silence(&s->tick);
     fv_perf_close(&s->tick);
     s->record->stopped = why;
 }

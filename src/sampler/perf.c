@@ -300,3 +300,9 @@ void fv_perf_disarm(struct fv_event_fd *event)
     if (fv_perf_is_ours(event))
         ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
+
+void fv_perf_silence(const struct fv_event_fd *event)
+{
+    if (fv_perf_is_ours(event))
+        syscall(SYS_fcntl, event->fd, F_SETFL, (long)(O_RDWR | O_NONBLOCK));
+}

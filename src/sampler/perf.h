@@ -59,5 +59,7 @@ bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, ui
 bool fv_perf_arm_return(struct fv_event_fd *event, uintptr_t address);
 /* Whatever still comes of it is stale. */
 void fv_perf_disarm(struct fv_event_fd *event);
+/* For good: when this returns, no processor sends one any more. */
+void fv_perf_silence(const struct fv_event_fd *event);
 
 #endif

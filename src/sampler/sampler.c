@@ -2,6 +2,7 @@
 /* See sampler.h: the signal handler, and how threads and the process begin and end to be sampled. */
 #include "sampler/sampler.h"
 #include "base/experiment.h"
+#include "base/process.h"
 #include "base/without.h"
 #include "rt/layers.h"
 #include "rt/loaded_objects.h"
@@ -10,7 +11,6 @@
 #include "rt/thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -228,14 +228,9 @@ static bool change_signal_stack(const stack_t *set, stack_t *old)
 static bool is_traced(void)
 {
     char text[1024];
-    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-    const char *at;
 
-    if (fd >= 0)
-        close(fd);
-    text[bytes > 0 ? bytes : 0] = '\0';
-    at = strstr(text, "TracerPid:");
+    fv_file_read("/proc/self/status", text, sizeof(text));
+    const char *at = strstr(text, "TracerPid:");
     return at && strtol(at + strlen("TracerPid:"), NULL, 10) != 0;
 }
 

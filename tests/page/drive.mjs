@@ -739,7 +739,7 @@ async function overSamples(page, report, { own, through, wait_s }) {
         .reduce((sum, i) => sum + Math.max(Math.min(samples.end[i], to) - Math.max(samples.begin[i], from), 0), 0);
     /* the longest for which the other was in its function, and not preempted or elsewhere */
     const longest = [...row.wait.keys()]
-      .filter(i => during(row.end[i] - row.wait[i], row.end[i]) > row.wait[i] / 2)
+      .filter(i => during(row.begin[i], row.begin[i] + row.wait[i]) > row.wait[i] / 2)
       .sort((a, b) => row.wait[b] - row.wait[a])[0];
     const others = [...row.waitsFor.values()].filter(([rank]) => rank > 1).length;
     if (longest !== undefined) {
@@ -768,7 +768,7 @@ async function overSamples(page, report, { own, through, wait_s }) {
 
     wrong.push(
       same("whom it waited for: " + why, /waited for .*\s+for rank 1\n/.test(why), true),
-      same("why", new RegExp("time rank 1 was in (MPI_Sendrecv [^,]*, )?" + own).test(why), true),
+      same("why: " + why, new RegExp("time rank 1 was in (MPI_Sendrecv [^,]*, )?" + own).test(why), true),
       same(
         "the arrow",
         await page.evaluate(() => {

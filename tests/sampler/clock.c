@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 static volatile uint64_t sink;
-static volatile int own, foreign;
+static volatile int own, foreign, sent, taken_over;
 
 static double cpu(void)
 {
@@ -55,6 +55,12 @@ static void plain(void)
     busy(0.5);
 }
 
+static void count_one(int signal)
+{
+    (void)signal;
+    foreign++;
+}
+
 #ifdef WITH_MPI
 /* Descriptors that it knows nothing of: MPI's are of other kinds. */
 static void closes(void)
@@ -73,10 +79,65 @@ static void closes(void)
     MPI_Finalize();
 }
 
-static void count_one(int signal)
+static void send_one_to(pid_t process, long thread)
 {
-    (void)signal;
-    foreign++;
+    syscall(SYS_tgkill, process, thread, SIGPROF);
+    sent = 1;
+}
+
+static void wait_for(const volatile int *flag)
+{
+    const struct timespec soon = { 0, 1000000 };
+
+    while (!*flag)
+        nanosleep(&soon, NULL);
+}
+
+/* The thread stands still until its child ends, and takes no signal: what the child sends stands for a tick. */
+static void *stands_still(void *unused)
+{
+    pid_t process = getpid();
+    long thread = syscall(SYS_gettid);
+
+    MPI_Barrier(MPI_COMM_SELF);
+    busy(0.05);
+    if (!vfork()) {
+        send_one_to(process, thread);
+        wait_for(&taken_over);
+        _exit(0);
+    }
+    return unused;
+}
+
+static void *blocks(void *unused)
+{
+    sigset_t prof, before;
+
+    MPI_Barrier(MPI_COMM_SELF);
+    sigemptyset(&prof);
+    sigaddset(&prof, SIGPROF);
+    pthread_sigmask(SIG_BLOCK, &prof, &before);
+    send_one_to(getpid(), syscall(SYS_gettid));
+    wait_for(&taken_over);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return unused;
+}
+
+/* SIGPROF becomes the program's while one is pending in another thread. */
+static void taken_from(void *(*other)(void *))
+{
+    pthread_t thread;
+    int provided;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    busy(0.2);
+    pthread_create(&thread, NULL, other, NULL);
+    wait_for(&sent);
+    signal(SIGPROF, count_one);
+    taken_over = 1;
+    pthread_join(thread, NULL);
+    printf("foreign %d\n", foreign);
+    MPI_Finalize();
 }
 
 static void *computes(void *unused)
@@ -110,6 +171,9 @@ static void taken(void)
 #else
 static void closes(void) {}
 static void taken(void) {}
+static void *stands_still(void *unused) { return unused; }
+static void *blocks(void *unused) { return unused; }
+static void taken_from(void *(*other)(void *)) { other(NULL); }
 #endif
 
 static void on_prof(int signal, siginfo_t *info, void *context)
@@ -329,6 +393,10 @@ int main(int argc, char **argv)
         closes();
     else if (!strcmp(way, "taken"))
         taken();
+    else if (!strcmp(way, "still"))
+        taken_from(stands_still);
+    else if (!strcmp(way, "pending"))
+        taken_from(blocks);
     else if (!strcmp(way, "profiler"))
         profiler();
     else if (!strcmp(way, "blocked"))

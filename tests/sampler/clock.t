@@ -115,6 +115,15 @@ def closed(tap):
             check(sampler['ticks'] > 0.8 * 0.4 * sampler['rate'], '{}', sampler)
         with tap.test('{}: SIGPROF becomes the program\'s while a child has copies of the descriptors'.format(mpi)):
             equal('ticks that came to it', mpi.profile(program, 1, ['taken']).ended(0).out.strip(), 'foreign 0')
+        with tap.test(
+            '{}: one is pending as it becomes the program\'s: a tick does not come to it, its own does'.format(mpi)
+        ):
+            for way, what in ('still', 'foreign 0'), ('pending', 'foreign 1'):
+                run = mpi.profile(program, 1, [way]).ended(0)
+                equal(way, run.out.strip(), what)
+                stopped = {s['stopped'] for s in samples.read(run.directory)[0].samplers}
+                equal('why it stopped', stopped, {SIGPROF_USED})
+            equal('without fvmpi', harness.run(mpi.command(1, [program, 'pending'])).ended(0).out.strip(), what)
 
 
 def elsewhere(tap, clock):
