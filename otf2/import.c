@@ -137,8 +137,8 @@ struct computing {
     fv_source_sample_fn *take;
     void *context;
     struct fv_import *import;
-    const struct fv_defs *defs;
-    bool is_over; /* MPI_Finalize has returned */
+    uint32_t finalize; /* MPI_Finalize's number, or FV_NONE */
+    bool is_over;      /* it has returned */
     uint64_t piece_ns;
     struct computing_thread {
         struct fv_source_sample items[TOGETHER];
@@ -195,9 +195,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
 
     if (m->kind == FV_REC_ENTER || m->kind == FV_REC_PROGRAM_END)
         flush(c, slot);
-    else if (m->kind == FV_REC_LEAVE && m->ref < c->defs->function_count &&
-             !strcmp(c->defs->functions[m->ref].name, "MPI_Finalize"))
-        c->is_over = true;
+    else if (m->kind == FV_REC_LEAVE && m->ref == c->finalize)
+        c->is_over |= m->ref != FV_NONE;
     else if (m->kind == FV_REC_SAMPLE)
         c->take(c->context, &(struct fv_source_sample){ slot, m->context, m->time_ns, m->sent, c->is_over });
     return true;
@@ -215,6 +214,14 @@ static bool close_thread(struct fv_sink *sink, uint32_t slot)
     return true;
 }
 
+static uint32_t number_of(const struct fv_defs *defs, const char *function)
+{
+    for (uint32_t i = 0; i < defs->function_count; i++)
+        if (!strcmp(defs->functions[i].name, function))
+            return i;
+    return FV_NONE;
+}
+
 /* Where the archive has samples, they are what computing is known by, as in rank files; else its regions. */
 static bool samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *take, void *context)
 {
@@ -222,7 +229,7 @@ static bool samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *
                            .take = take,
                            .context = context,
                            .import = import_of(m),
-                           .defs = &m->defs };
+                           .finalize = number_of(&m->defs, "MPI_Finalize") };
     struct fv_import_rank r = rank_of(m, file, &c.sink);
     uint64_t piece_ns = (r.survey->last_ns - r.survey->first_ns) / PIECES;
 

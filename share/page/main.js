@@ -136,7 +136,9 @@ function describe(table) {
       ? make(
           "p",
           { class: "note" },
-          "behind row " + count(table.exact_rows) + ", values are rounded to four digits; --csv DIR writes all of them",
+          "behind row " +
+            count(table.exact_rows) +
+            ", values are rounded to three digits; --csv DIR writes all of them",
         )
       : null,
   );

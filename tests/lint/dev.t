@@ -29,7 +29,7 @@ check 'what is built is counted in one line of a log, behind the messages' test 
 # A script that fails beside others and passes by itself is flaky; three of them fail. One that says so is skipped under a sanitizer.
 mkdir tests
 for name in a b c; do
-    printf '#!/bin/sh\n# Not under ThreadSanitizer: it slows.\necho 1..1\n[ -e "%s" ] && echo ok 1 || { echo not ok 1; : > "%s"; exit 1; }\n' \
+    printf '#!/bin/sh\n# Not under ThreadSanitizer: it slows.\necho 1..1\n[ -e "%s" ] && echo ok 1 || { echo not ok 1; echo "# found 2"; : > "%s"; exit 1; }\n' \
         "$work/$name" "$work/$name" > "tests/$name.t"
 done
 printf '#!/bin/sh\necho 1..1\necho ok 1\n' > tests/good.t
@@ -45,7 +45,7 @@ out=$(tests good a b 2>&1)
 either="($work/tests/a.t $work/tests/b.t|$work/tests/b.t $work/tests/a.t)" # the slower one is first
 check 'two flaky tests are named, and pass' eval 'has "$out" "^== flaky: $either$" && has "$out" "^status 0$"'
 summed=$(summary <(echo "$out") 0)
-check 'so says the summary' eval 'has "$summed" "^3 passed, 0 failed" && has "$summed" "^flaky, .*: $either$"'
+check 'so says the summary, with why' eval 'has "$summed" "^3 passed, 0 failed" && has "$summed" "^flaky, .*: $either$" && [ "$(grep -c "^  # found 2$" <<< "$summed")" = 2 ]'
 rm -f a b
 out=$(tests good a b c 2>&1)
 check 'three flaky tests fail' eval 'has "$out" "^== 3 flaky" && has "$out" "^status [1-9]"'

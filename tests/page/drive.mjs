@@ -871,13 +871,13 @@ async function roundedBehind(page, report) {
 
     for (let row = whole * ranks; row < (whole + 1) * ranks; row++) sum += table.get("time_sum_s", row);
     const note = [...document.querySelectorAll("details.of-table .note")].some(n =>
-      n.innerText.includes("four digits"),
+      n.innerText.includes("three digits"),
     );
     return [whole, sum, note, (whole + 1) * ranks <= table.exact_rows];
   }, report.run.rank_count);
   const all = report.callsites[site].time.sum_s;
 
-  if (Math.abs(sum - all) > (exact ? 1e-9 : 5e-4) * all) return `call site ${site}: ${sum} of ${all}`;
+  if (Math.abs(sum - all) > (exact ? 1e-9 : 5e-3) * all) return `call site ${site}: ${sum} of ${all}`;
   return said === !exact ? "" : `said of rounded values: ${said}, where call site ${site} is exact: ${exact}`;
 }
 

@@ -78,10 +78,10 @@ struct table {
     void *subject;
 };
 
-/* Of four digits: a page shows three. */
+/* As a page shows it. */
 static double rounded(double value)
 {
-    const double scale = pow(10, 3 - floor(log10(fabs(value))));
+    const double scale = pow(10, 2 - floor(log10(fabs(value))));
 
     return isnormal(scale) ? round(value * scale) / scale : value;
 }
