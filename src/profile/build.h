@@ -125,10 +125,14 @@ uint32_t fv_build_thread(const struct fv_model *model, uint32_t rank, uint32_t i
 void fv_build_analysed(struct fv_build *build, const struct fv_analysis_result *analysed);
 void fv_build_program_times(struct fv_model *model); /* last */
 
+/* Call sites that look alike become one; they are put in order, by time, and their parts with them. symbols NULL: none
+ * are alike. */
+void fv_build_finish_sites(struct fv_model *model, struct fv_symbols *symbols, bool look_up);
 /* Who is to blame, from the parts of call sites. */
 void fv_build_causes(struct fv_model *model);
 
-/* The call sites of a rank, by their paths. They are of the tracks that read them. */
+/* The call sites of a rank, by their paths, as soon as one is asked for by its path. They are of the tracks that read
+ * them. { 0 }: none yet. */
 struct fv_caller {
     uint32_t node, site;
     uint64_t calls;
@@ -136,11 +140,11 @@ struct fv_caller {
 struct fv_callers {
     struct fv_caller *items; /* by node; of a node that with most calls first */
     size_t count, room;
+    bool known;
 };
-struct fv_callers fv_build_callers(const struct fv_model *model, uint32_t rank);
 void fv_callers_release(struct fv_callers *callers);
 /* The call site that a `from` of the thread names in the rank's file; FV_NONE: there is none, or it is not known. */
-uint32_t fv_build_caller(struct fv_build *build, const struct fv_callers *callers, uint32_t rank, uint32_t thread,
+uint32_t fv_build_caller(struct fv_build *build, struct fv_callers *callers, uint32_t rank, uint32_t thread,
                          uint32_t from);
 
 /* fv_model.region_ranks in order, and what ranks polled by them, when functions have their numbers. */

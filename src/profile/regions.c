@@ -19,9 +19,8 @@ static int by_node(const void *a, const void *b)
     return (x->calls < y->calls) - (x->calls > y->calls);
 }
 
-struct fv_callers fv_build_callers(const struct fv_model *m, uint32_t rank)
+static void gather(struct fv_callers *c, const struct fv_model *m, uint32_t rank)
 {
-    struct fv_callers c = { 0 };
     /* While they are read, parts are by rank. */
     size_t first = FV_COUNT_BEFORE(i, m->site_rank_count, m->site_ranks[i].rank < rank);
 
@@ -30,12 +29,12 @@ struct fv_callers fv_build_callers(const struct fv_model *m, uint32_t rank)
 
         if (!s->stat.calls || !m->sites[s->site].node)
             continue;
-        FV_GROW(c.items, c.room, c.count + 1);
-        c.items[c.count++] = (struct fv_caller){ m->sites[s->site].node, s->site, s->stat.calls };
+        FV_GROW(c->items, c->room, c->count + 1);
+        c->items[c->count++] = (struct fv_caller){ m->sites[s->site].node, s->site, s->stat.calls };
     }
-    if (c.count)
-        qsort(c.items, c.count, sizeof(*c.items), by_node);
-    return c;
+    if (c->count)
+        qsort(c->items, c->count, sizeof(*c->items), by_node);
+    c->known = true;
 }
 
 void fv_callers_release(struct fv_callers *c)
@@ -44,7 +43,7 @@ void fv_callers_release(struct fv_callers *c)
     *c = (struct fv_callers){ 0 };
 }
 
-uint32_t fv_build_caller(struct fv_build *b, const struct fv_callers *c, uint32_t rank, uint32_t thread, uint32_t from)
+uint32_t fv_build_caller(struct fv_build *b, struct fv_callers *c, uint32_t rank, uint32_t thread, uint32_t from)
 {
     if (!from || from == FV_FROM_SEVERAL)
         return FV_NONE;
@@ -53,6 +52,8 @@ uint32_t fv_build_caller(struct fv_build *b, const struct fv_callers *c, uint32_
 
         return place ? b->model->site_ranks[place->site_rank].site : FV_NONE;
     }
+    if (!c->known)
+        gather(c, b->model, rank);
     uint32_t node = fv_build_node_of(b, &b->files[rank], from);
     size_t at = FV_COUNT_BEFORE(i, c->count, c->items[i].node < node);
     return at < c->count && c->items[at].node == node ? c->items[at].site : FV_NONE;
@@ -67,8 +68,8 @@ static struct fv_off_processor nothing_off(const struct fv_rank *r)
 }
 
 /* No pair took longer than the rank: else it is damage. */
-static void add_pair(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
-                     uint32_t thread, uint32_t from, uint64_t count, uint64_t ticks)
+static void add_pair(struct fv_build *b, struct fv_callers *callers, const struct fv_cell_place *place, uint32_t thread,
+                     uint32_t from, uint64_t count, uint64_t ticks)
 {
     struct fv_model *m = b->model;
 
@@ -102,7 +103,7 @@ static void add_off(struct fv_off_processor *to, const struct fv_off_processor *
 }
 
 /* Becomes part of the pair's row when rows are ordered. */
-static void add_switches(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
+static void add_switches(struct fv_build *b, struct fv_callers *callers, const struct fv_cell_place *place,
                          uint32_t thread, const struct fv_switch_record *s)
 {
     struct fv_model *m = b->model;
@@ -129,7 +130,7 @@ static const char *name_of(const struct fv_build *b, uint32_t rank, uint32_t fil
 }
 
 /* Becomes part of the pair's row when rows are ordered. */
-static void add_file_io(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
+static void add_file_io(struct fv_build *b, struct fv_callers *callers, const struct fv_cell_place *place,
                         uint32_t thread, const struct fv_io_region *r)
 {
     struct fv_model *m = b->model;
@@ -153,7 +154,7 @@ static void add_file_io(struct fv_build *b, const struct fv_callers *callers, co
 
 static void read_regions(struct fv_build *b, void *state, uint32_t rank)
 {
-    struct fv_callers callers = fv_build_callers(b->model, rank);
+    struct fv_callers callers = { 0 };
     struct fv_build_file *f = &b->files[rank];
     struct fv_cursor cells = fv_cursor(f->reader, FV_CHUNK_CELLS), regions = fv_cursor(f->reader, FV_CHUNK_REGIONS),
                      switches = fv_cursor(f->reader, FV_CHUNK_SWITCHES),

@@ -110,11 +110,14 @@ static uint32_t *spread_of(const struct fv_build *b, uint32_t rank, const struct
         if (part->rank >= b->shown)
             continue;
         spread[part->site] += part->stat.calls == calls[part->site];
-        for (uint32_t n = m->sites[part->site].node, s; n; n = m->tree.nodes[n].parent)
-            if ((s = symbols->of_node[n]) != FV_NONE && seen[s] != part->rank + 1) {
-                seen[s] = part->rank + 1;
-                spread[s]++;
-            }
+        for (uint32_t n = m->sites[part->site].node, s; n; n = m->tree.nodes[n].parent) {
+            if ((s = symbols->of_node[n]) == FV_NONE)
+                continue;
+            if (seen[s] == part->rank + 1)
+                break; /* and so have all that are outside of it */
+            seen[s] = part->rank + 1;
+            spread[s]++;
+        }
     }
     free(calls);
     free(seen);

@@ -90,7 +90,7 @@ void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv
 {
     struct fv_costs *costs = fv_model_costs(b->model);
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COSTS);
-    struct fv_callers callers = fv_build_callers(b->model, rank);
+    struct fv_callers callers = { 0 };
     struct behinds behinds = { 0 };
     struct fv_index index = { 0 };
     size_t first = costs->thread_count;

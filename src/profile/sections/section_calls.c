@@ -43,6 +43,7 @@ static void add_cell(struct fv_section_calls *to, const struct fv_cell *cell)
     to->sent[class] += cell->sends;
     to->received[class] += cell->receives;
 }
+
 static struct fv_section_calls *function_of(struct fv_section_gather *g, uint32_t section, uint32_t function)
 {
     struct fv_section_view *v = &g->out->items[section];
@@ -171,30 +172,41 @@ static void add_part(struct fv_section_gather *g, uint32_t rank, const struct fv
     }
 }
 
+/* What cells tell of "all", by function. */
+static void add_to_all(struct fv_section_gather *g, const struct fv_section_calls *by_function, uint32_t rank)
+{
+    uint32_t all = fv_section_view_of(g, "all", 0, 0, true, false);
+    struct fv_section_rank *whole = fv_section_rank_of(g, all, rank);
+
+    for (uint32_t i = 0; i < g->build->model->function_count; i++)
+        if (by_function[i].function) {
+            add_to_function(g, all, i, rank, &by_function[i]);
+            add_to_rank(whole, &by_function[i]);
+        }
+}
+
 /* Once for "all", and for each set that is open. */
 void fv_section_read_cells(struct fv_section_gather *g, struct fv_build_file *f, uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_CELLS);
     const struct fv_model *m = g->build->model;
-    uint32_t all = fv_section_view_of(g, "all", 0, 0, true, false);
-    struct fv_section_rank *whole = fv_section_rank_of(g, all, rank);
+    struct fv_section_calls *by_function = fv_xcalloc(m->function_count + 1, sizeof(*by_function));
     const struct fv_cell_place *place;
     struct fv_cell cell;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         if (!(place = fv_build_place(f, c.thread, c.index)))
             continue;
-        struct fv_section_calls sums = { .function = "" };
-        const struct fv_cell_wait *wait = fv_build_cell_wait(f, c.thread, c.index);
+        const uint32_t function = m->sites[m->site_ranks[place->site_rank].site].function;
 
         memcpy(&cell, p, sizeof(cell));
-        add_cell(&sums, &cell);
-        add_to_function(g, all, m->sites[m->site_ranks[place->site_rank].site].function, rank, &sums);
-        add_to_rank(whole, &sums);
+        by_function[function].function = m->functions[function].name;
+        add_cell(&by_function[function], &cell);
         if (!cell.section || cell.section >= g->set_count)
             continue;
+        const struct fv_cell_wait *wait = fv_build_cell_wait(f, c.thread, c.index);
         struct fv_section_part *part = find_part(g, cell.section, place->site_rank);
-        add_calls(&part->sums, &sums);
+        add_cell(&part->sums, &cell);
         part->calls += cell.calls;
         part->time_s += fv_build_seconds(m, rank, cell.time_sum);
         part->barriers |= cell.barriers > 0;
@@ -206,6 +218,8 @@ void fv_section_read_cells(struct fv_section_gather *g, struct fv_build_file *f,
             part->wait.guessed |= wait->guessed;
         }
     }
+    add_to_all(g, by_function, rank);
+    free(by_function);
     for (size_t i = 0; i < g->part_count; i++) {
         judge_part(m, &g->part[i]);
         add_part(g, rank, &g->part[i]);
