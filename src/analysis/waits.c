@@ -11,6 +11,14 @@ struct site_sum {
     uint64_t calls, ns, before_ns, locked_ns;
 };
 
+/* When the message of a receive was there, and who sent it. */
+struct arrival {
+    uint64_t ns;
+    struct fv_step_post post;
+    uint8_t kind;
+    bool known;
+};
+
 struct pass {
     struct fv_steps *steps;
     struct fv_tallies *out;
@@ -18,6 +26,7 @@ struct pass {
     uint32_t site_count, line, rank;
     bool name_ranks;
     uint64_t earliest_ns; /* send of a message that is received later */
+    struct arrival next;  /* of the next receive, if no MPI_Probe stands before it */
     uint64_t mpi_ns, calls, wait_ns, paused_ns;
 };
 
@@ -87,21 +96,27 @@ static struct fv_step *sort_call(struct pass *p, uint32_t first, uint32_t stop)
     return call;
 }
 
-/* The receive behind an MPI_Probe finds its message there: it was the probe that waited for it. */
-static void tell_probe(struct pass *p, uint32_t first, const struct fv_step *call)
+/* The next receive behind an MPI_Probe finds its message there: it was the probe that waited for it to be there, not
+ * for all of it. A message that came later was not the probe's. */
+static void tell_probe(struct pass *p, struct fv_step *call)
 {
-    struct fv_step *probe = first ? fv_step(p->steps, p->line, first - 1) : NULL;
+    const struct arrival next = p->next;
 
-    if (!probe || !(probe->flags & FV_STEP_PROBE) || !is_receive(call))
+    if (is_receive(call)) {
+        p->next = (struct arrival){ .post = fv_step_post(p->steps, call), .kind = call->kind, .known = true };
+        p->next.ns = call->begin + (uint64_t)p->next.post.after;
+    }
+    if (!(call->flags & FV_STEP_PROBE))
         return;
-    probe->kind = call->kind;
-    struct fv_step_post post = fv_step_post(p->steps, call); /* it waits for the message to be there, not for all of
-                                                              * it */
-    fv_step_set_cause(p->steps, probe, call->begin + (uint64_t)post.after);
-    probe->cause_line = post.line;
-    probe->cause_site = post.site & FV_STEP_NO_SITE;
-    probe->cause_step = post.step;
-    probe->flags |= FV_STEP_KNOWN;
+    p->next.known = false;
+    if (!next.known || (int64_t)(next.ns - fv_step_end(p->steps, call)) > 0)
+        return;
+    call->kind = next.kind;
+    fv_step_set_cause(p->steps, call, next.ns);
+    call->cause_line = next.post.line;
+    call->cause_site = next.post.site & FV_STEP_NO_SITE;
+    call->cause_step = next.post.step;
+    call->flags |= FV_STEP_KNOWN;
 }
 
 static void add_kind(struct pass *p, const struct fv_step *s, enum fv_wait_state kind, uint64_t ns)
@@ -205,6 +220,7 @@ static void tell_sums(struct pass *p)
 static void do_line(struct pass *p)
 {
     p->earliest_ns = UINT64_MAX;
+    p->next.known = false;
     p->mpi_ns = p->calls = p->wait_ns = p->paused_ns = 0;
     for (uint32_t i = p->steps->lines[p->line].count, stop; i;) {
         stop = i;
@@ -212,7 +228,7 @@ static void do_line(struct pass *p)
             i--;
         while (i && fv_step(p->steps, p->line, i)->flags & FV_STEP_MORE);
         struct fv_step *call = sort_call(p, i, stop);
-        tell_probe(p, i, call);
+        tell_probe(p, call);
         count_call(p, i, call);
         fv_steps_visited(p->steps, stop - i);
     }

@@ -50,22 +50,21 @@ static const struct fv_rank *first_of(const struct fv_model *m)
     return first;
 }
 
-/* Sent from outside, to ranks wherever they are. */
-static bool is_request(const struct fv_signal_view *signal)
+bool fv_signal_is_request(const struct fv_signal_view *signal)
 {
     return signal->number == SIGTERM || signal->number == SIGXCPU;
 }
 
 bool fv_signal_has_place(const struct fv_signal_view *signal)
 {
-    return signal->node && !is_request(signal);
+    return signal->node && !fv_signal_is_request(signal);
 }
 
 bool fv_fatal_is_own(const struct fv_model *m)
 {
     const struct fv_rank *first = first_of(m);
 
-    return first && !is_request(&first->signal);
+    return first && !fv_signal_is_request(&first->signal);
 }
 
 static bool is_aborted(const struct fv_model *m)
@@ -102,12 +101,12 @@ char *fv_fatal_words(const struct fv_profile *v, char *out, size_t bytes)
     out[0] = '\0';
     if (!r)
         return out;
-    if (is_request(&r->signal))
+    if (fv_signal_is_request(&r->signal))
         add_killed(m, out, bytes);
     fv_words_seconds(r->signal.at_s, after);
     for (size_t i = 0; i < m->rank_count; i++)
         alike += m->ranks[i].signal.number == r->signal.number;
-    if (alike > 1 && is_request(&r->signal)) {
+    if (alike > 1 && fv_signal_is_request(&r->signal)) {
         fv_words_add(out, bytes, "%u ranks were ended by %s, the first after %s", alike,
                      fv_signal_name(r->signal.number, words), after);
         return out;

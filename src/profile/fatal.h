@@ -9,6 +9,8 @@
 const char *fv_signal_name(uint32_t signal, char buffer[24]);
 /* "SIGSEGV (address 0x10)", "SIGTERM (sent by process 812)". Returns out. */
 char *fv_signal_words(const struct fv_signal_view *signal, char *out, size_t bytes);
+/* Sent from outside, to ranks wherever they are: by a launcher, a batch system, or somebody who waits no longer. */
+bool fv_signal_is_request(const struct fv_signal_view *signal);
 /* Is where it was worth telling? Not of one that was sent from outside. */
 bool fv_signal_has_place(const struct fv_signal_view *signal);
 /* Of the ranks that a signal ended, the first: "rank 1 was ended by SIGSEGV (address 0x10) after 2.10 s, in bad() at

@@ -102,6 +102,10 @@ static void sum_ranks(struct fv_model *m)
         for (uint32_t k = 0; k < r->threads; k++)
             mpi_s += m->threads[r->first_thread + k].mpi_time_s;
         r->wait_share = mpi_s > 0 ? fmin(r->wait_time_s / mpi_s, 1) : 0;
+        if (r->mpi_threads > 1 && r->wait_time_s > 0) { /* the main thread may wait more, or less, than the others */
+            r->wait_kinds |= 1u << FV_WAIT_ESTIMATE;
+            r->own_wait_kinds |= 1u << FV_WAIT_ESTIMATE;
+        }
         if (m->causes.source != FV_CAUSES_TRACE) {
             r->own_wait_s = r->wait_time_s;
             r->own_wait_kinds = r->wait_kinds;
@@ -146,8 +150,10 @@ static void measure(struct fv_model *m)
         e->thread_s += r->app_time_s * (r->mpi_threads > 1 ? r->mpi_threads : 1);
         m->elapsed_s = r->end_s > m->elapsed_s ? r->end_s : m->elapsed_s;
     }
-    for (size_t i = 0; i < m->function_count && m->causes.source != FV_CAUSES_TRACE; i++)
+    for (size_t i = 0; i < m->function_count && m->causes.source != FV_CAUSES_TRACE; i++) {
         e->long_s += m->functions[i].long_s;
+        e->files_s += fv_func_shares_file(&m->functions[i]) ? m->functions[i].stat.sum_s : 0;
+    }
     for (size_t i = 0; i < m->function_count; i++)
         e->unjudged_s += fv_func_asks(&m->functions[i]) ? m->functions[i].stat.sum_s : 0;
     e->unjudged_s = fmax(e->unjudged_s - e->asked_s, 0);

@@ -393,6 +393,12 @@ bool fv_func_asks(const struct fv_func *f)
     return false;
 }
 
+bool fv_func_shares_file(const struct fv_func *f)
+{
+    return f->class == FV_CLASS_IO && strncmp(f->name, "MPI_File_i", strlen("MPI_File_i")) != 0 &&
+           (strstr(f->name, "_all") || strstr(f->name, "_ordered")) && !strstr(f->name, "_begin");
+}
+
 static bool asks(const struct fv_model *m, uint32_t site)
 {
     return fv_func_asks(&m->functions[m->sites[site].function]);

@@ -35,8 +35,8 @@ enum {
 
 struct slot {
     double latest_s, latest_sender_s, root_s, earliest_sender_s;
-    double without_s;                                      /* latest_s as it would be without noise (noise.h) */
-    uint32_t latest, latest_sender, root, earliest_sender; /* in fv_model.site_ranks; FV_NONE */
+    double without_s;                     /* latest_s as it would be without noise (noise.h) */
+    uint32_t latest, latest_sender, root; /* in fv_model.site_ranks; FV_NONE */
     uint32_t count;
     uint32_t seen, charged; /* last rank + 1 that was counted in each pass: a log may hold duplicates */
 };
@@ -58,6 +58,7 @@ struct scan {
     X(BARRIER, "wait_at_barrier")  \
     X(FROM_ROOT, "late_broadcast") \
     X(TO_ROOT, "early_reduce")     \
+    X(LATE_REDUCE, "late_reduce")  \
     X(SCAN, "early_scan")          \
     X(CREATE, "wait_at_create")    \
     X(IO, "wait_at_io")            \
@@ -113,8 +114,7 @@ static struct slot *slot_of(struct fv_wait_join *j, uint32_t comm, uint32_t sequ
                                      .earliest_sender_s = INFINITY,
                                      .latest = FV_NONE,
                                      .latest_sender = FV_NONE,
-                                     .root = FV_NONE,
-                                     .earliest_sender = FV_NONE };
+                                     .root = FV_NONE };
     return &b->slots[at];
 }
 
@@ -285,10 +285,8 @@ static void note(struct fv_wait_join *j, struct slot *s, const struct call *c)
         s->latest_sender_s = c->begin_s;
         s->latest_sender = c->site_rank;
     }
-    if (c->flags & FV_COLL_SENDS && !(c->flags & FV_COLL_ROOT) && c->begin_s < s->earliest_sender_s) {
+    if (c->flags & FV_COLL_SENDS && !(c->flags & FV_COLL_ROOT) && c->begin_s < s->earliest_sender_s)
         s->earliest_sender_s = c->begin_s;
-        s->earliest_sender = c->site_rank;
-    }
     if (c->flags & FV_COLL_ROOT) {
         s->root_s = c->begin_s;
         s->root = c->site_rank;
@@ -320,7 +318,7 @@ static struct cause cause_of(const struct slot *s, const struct call *c, bool in
         return (struct cause){ s->root, s->root_s, false };
     case FV_RULE_TO_ROOT:
         if (root)
-            return (struct cause){ s->earliest_sender, s->earliest_sender_s, true };
+            return (struct cause){ s->latest_sender, s->latest_sender_s, true };
     }
     return (struct cause){ FV_NONE, 0, false };
 }
@@ -381,6 +379,16 @@ static void add_kind(struct fv_wait_join *j, enum log_kind kind, double wait_s)
     j->kinds[kind].wait_s += wait_s;
 }
 
+/* A root waits for its first sender, and then for its last one. */
+static void add_kinds(struct fv_wait_join *j, const struct slot *s, const struct call *c, double wait_s)
+{
+    enum log_kind kind = c->parted ? LOG_BARRIER : kind_of(c->function);
+    double for_first_s = kind == LOG_TO_ROOT ? wait_between(c->begin_s, c->end_s, s->earliest_sender_s) : wait_s;
+
+    add_kind(j, kind, fmin(for_first_s, wait_s));
+    add_kind(j, LOG_LATE_REDUCE, wait_s - fmin(for_first_s, wait_s));
+}
+
 /* What preemption cost the ranks of a call that all wait for: by the one that came last. */
 static void charge_noise(struct fv_wait_join *j, const struct slot *s, const struct call *c)
 {
@@ -420,7 +428,7 @@ static void charge(struct fv_wait_join *j, struct slot *s, const struct call *c)
     fv_iterations_waited(j->build, c->rank, c->thread, c->begin, wait_s, c->preempted_s);
     charge_wait(j, c->site_rank, c->cell, c->comm, cause.site_rank, wait_s,
                 !inter && (!cause.needs_all || s->count >= size));
-    add_kind(j, c->parted ? LOG_BARRIER : kind_of(c->function), wait_s);
+    add_kinds(j, s, c, wait_s);
 }
 
 static int by_key_and_rank(const void *a, const void *b)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LARGE = 1 << 20 }; /* too large to be sent before it is received */
 
@@ -117,6 +118,13 @@ static void ibarrier(void)
     }
 }
 
+static void sleeping(void)
+{
+    if (rank)
+        sleep(1000);
+    MPI_Recv(here, 1, MPI_CHAR, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void status(void) /* rank 0 waits for one that has gone */
 {
     if (rank)
@@ -130,7 +138,7 @@ static const struct {
 } ways[] = { { "head", head },    { "ring", ring },         { "barrier", barrier }, { "order", order },
              { "loop", loop },    { "isend", isend },       { "any", any },         { "roots", roots },
              { "calls", calls },  { "sendrecv", sendrecv }, { "waitall", waitall }, { "ibarrier", ibarrier },
-             { "status", status } };
+             { "status", status }, { "sleeping", sleeping } };
 
 int main(int argc, char **argv)
 {

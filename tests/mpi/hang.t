@@ -4,6 +4,7 @@
 a trace; and what a rank exited with."""
 import os
 import re
+import signal
 import sys
 
 sys.dont_write_bytecode = True
@@ -205,6 +206,28 @@ def hangs(tap, mpi, cases):
                 equal('last call', (last['function'], last['path'][0]['function']), ('MPI_Barrier', 'main'))
 
 
+def ended_by_a_launcher(tap, mpi):
+    """As by Ctrl-C, or at a time limit."""
+    with tap.test('{}: a rank that slept when SIGTERM ended the job held it up, and did not compute'.format(mpi)):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        process = harness.start(mpi.command(2, mpi.profiled([mpi.build('hang.c'), 'sleeping'], directory)))
+
+        def waits():
+            if not os.path.isdir(directory) or len(os.listdir(directory)) <= 2:
+                return None
+            hang = harness.report_of(directory).data['hang']
+            return hang and hang['lasting'] and hang['causes']
+
+        wait_until(waits, what='that rank 0 waits', pause=0.2)
+        found = {f['name']: f for f in harness.report_of(directory).data['findings']}
+        check('hang' in found and not [name for name in found if 'imbalance' in name], 'while it runs: {}', found)
+        os.kill(process.pid, signal.SIGTERM)
+        harness.finish(process, directory=directory)
+        found = {f['name']: f for f in harness.report_of(directory).data['findings']}
+        check('hang' in found and not [name for name in found if 'imbalance' in name], 'behind it: {}', found)
+        equal('rank', found['hang']['rank'], 1)
+
+
 def statuses(tap, mpi):
     with tap.test('{}: what a rank exited with is told'.format(mpi)):
         run = mpi.profile(mpi.build('hang.c'), 2, ['status'])
@@ -234,6 +257,7 @@ def main():
     harness.patiently()
     for mpi in harness.an_mpi(tap):
         statuses(tap, mpi)
+        ended_by_a_launcher(tap, mpi)
         for i in range(0, len(CASES), TOGETHER):
             hangs(tap, mpi, CASES[i : i + TOGETHER])
     tap.done()

@@ -53,7 +53,7 @@ static double rule_wait(enum rule rule, const double *enter, const double *leave
         until = rank == root ? 0 : enter[root];
     else if (rule == TO_ROOT) {
         for (int i = 0; rank == root && i < n; i++)
-            if (i != root && sends[i] && (until == 0 || enter[i] < until))
+            if (i != root && sends[i] && enter[i] > until)
                 until = enter[i];
     } else
         for (int i = 0; i < n; i++)
@@ -112,6 +112,8 @@ CASE(late_root_scatter, MPI_Scatter, FROM_ROOT, me == 0, 1, 0, WORLD,
      MPI_Scatter(in, 2, MPI_INT, out, 2, MPI_INT, 0, WORLD))
 CASE(early_reduce, MPI_Reduce, TO_ROOT, me != 0, 1, 0, WORLD,
      MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, WORLD))
+CASE(late_leaf_reduce, MPI_Reduce, TO_ROOT, me == LAST, 1, 0, WORLD,
+     MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, WORLD))
 CASE(late_root_reduce, MPI_Reduce, TO_ROOT, me == 0, 1, 0, WORLD,
      MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, WORLD))
 CASE(early_gather, MPI_Gather, TO_ROOT, me != LAST, 1, LAST, WORLD,
@@ -141,6 +143,7 @@ int main(int argc, char **argv)
     early_root_bcast();
     late_root_scatter();
     early_reduce();
+    late_leaf_reduce();
     late_root_reduce();
     early_gather();
     late_first_scan();

@@ -23,6 +23,7 @@ WAITERS = {
     'early_root_bcast': lambda r, P: False,
     'late_root_scatter': lambda r, P: r != 0,
     'early_reduce': lambda r, P: r == 0,
+    'late_leaf_reduce': lambda r, P: r == 0,
     'late_root_reduce': lambda r, P: False,
     'early_gather': lambda r, P: r == P - 1,
     'late_first_scan': lambda r, P: r > 0,

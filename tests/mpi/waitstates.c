@@ -354,8 +354,12 @@ OP late_probe(void)
             slow(1);
             NOTE(0, MPI_Send(in, 4, MPI_INT, 1, 1, WORLD));
         } else if (me == 1) {
-            NOTE(0, MPI_Probe(0, MPI_ANY_TAG, WORLD, IGNORE));
-            OK(MPI_Recv(out, 4, MPI_INT, 0, 1, WORLD, IGNORE));
+            MPI_Status status;
+            int count;
+
+            NOTE(0, MPI_Probe(0, MPI_ANY_TAG, WORLD, &status));
+            OK(MPI_Get_count(&status, MPI_INT, &count));
+            OK(MPI_Recv(out, count, MPI_INT, 0, 1, WORLD, IGNORE));
         }
     }
     TELL();

@@ -124,6 +124,18 @@ static void grows(double times)
     }
 }
 
+/* Each iteration has three calls, from one place. */
+static void stages(void)
+{
+    double x = 1, sum;
+
+    for (int i = 0; i < 100; i++) {
+        pause_ms(3);
+        for (int stage = 0; stage < 3; stage++)
+            MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
 static void steady(void)
 {
     for (int i = 0; i < 300; i++) {
@@ -247,6 +259,8 @@ int main(int argc, char **argv)
         pipeline();
     if (!strcmp(problem, "grows"))
         grows(argc > 2 ? 4 : 1);
+    if (!strcmp(problem, "stages"))
+        stages();
     if (!strcmp(problem, "steady"))
         steady();
     if (!strcmp(problem, "nest"))

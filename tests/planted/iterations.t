@@ -214,6 +214,12 @@ def steady(mpi, program, options):
     equal('period', unit['period'], None)
 
 
+def stages(mpi, program, options):
+    looked = Looked(mpi, program, 'stages', options=options)
+    looked.one(100)
+    equal('findings', looked.findings, [])
+
+
 def first_part(mpi, program):
     """The log of collective calls is full long before the end: iterations of its first calls are known."""
     looked = Looked(mpi, program, 'steady', options=('--sample=off', '--collectives-max=8K'))
@@ -257,6 +263,7 @@ def main():
             ('two loops', phases, ()),
             ('a steady loop', steady, (plainly,)),
             ('a steady loop, by a trace', steady, (traced,)),
+            ('three calls of one place in each', stages, (plainly,)),
             ('a log that is full', first_part, ()),
             ('loops of calls in a loop', visits, ()),
             ('no loop', none, ()),

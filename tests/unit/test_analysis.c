@@ -152,10 +152,26 @@ static void probe_waits_for_its_message(void **state)
     begin_run(&r, 2);
     EVENT(at(&r, 0, SEND, 500, 510), SEND, 1, 1, 7, 8);
     at(&r, 1, PROBE, 100, 600);
+    at(&r, 1, TEST, 602, 604); /* other calls may stand between */
     EVENT(at(&r, 1, RECV, 610, 620), RECV, 1, 0, 7, 8);
     analyse(&r);
     assert_int_equal(waits(&r, "MPI_Probe", 1, FV_WS_LATE_SENDER), 400);
     nothing_else(&r, 400);
+    end_run(&r);
+}
+
+static void probe_did_not_wait_for_what_came_later(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 700, 710), SEND, 1, 1, 7, 8);
+    at(&r, 1, PROBE, 100, 600);
+    EVENT(at(&r, 1, RECV, 610, 720), RECV, 1, 0, 7, 8);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Probe", 1, FV_WS_LATE_SENDER), 0);
+    nothing_else(&r, 90);
     end_run(&r);
 }
 
@@ -582,6 +598,7 @@ int main(void)
         BOTH(cancelled_send_matches_nothing),
         BOTH(freed_receive_takes_its_message),
         BOTH(probe_waits_for_its_message),
+        BOTH(probe_did_not_wait_for_what_came_later),
         BOTH(lone_messages_are_counted),
         BOTH(last_one_is_waited_for),
         BOTH(root_waits_for_first_and_last),

@@ -387,11 +387,14 @@ static void kernel_time_is_nobodys(void **state)
 
 /* A rank that has its processor for short times computes between the kernel's ticks: then samples by CPU time are to be
  * had. */
+static bool ended = true; /* the rank: else its CPU time is not known */
+
 static double missed_s(uint64_t ticks, enum fv_sampler_mode mode, double blocked_s, double preempted_s, bool by_event)
 {
-    struct fv_rank rank = {
-        .threads = 1, .app_time_s = 1, .cpu_s = NAN, .off = { .blocked_s = blocked_s, .preempted_s = preempted_s }
-    };
+    struct fv_rank rank = { .threads = 1,
+                            .app_time_s = 1,
+                            .cpu_s = ended ? 1 : NAN,
+                            .off = { .blocked_s = blocked_s, .preempted_s = preempted_s } };
     struct fv_cost_thread thread = { .ticks = ticks, .tick_s = 0.01, .cpu_tick_s = 0.01 };
     struct fv_samples samples = { .threads = 1, .by_event = by_event };
     struct fv_model model = { .ranks = &rank,
@@ -413,6 +416,9 @@ static void ticks_miss_what_is_computed(void **state)
     assert_true(isnan(missed_s(10, FV_SAMPLER_CLOCK, 0, 0.2, true)));
     assert_true(isnan(missed_s(10, FV_SAMPLER_COSTS, 0, 0, false)));
     assert_true(isnan(missed_s(10, FV_SAMPLER_CLOCK, NAN, 0, false))); /* how long it computed is not known */
+    ended = false;
+    assert_true(isnan(missed_s(10, FV_SAMPLER_CLOCK, 0, 0, false))); /* nor whether it is blocked since its last call */
+    ended = true;
 }
 
 int main(void)

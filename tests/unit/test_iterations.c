@@ -129,6 +129,58 @@ static void a_loop(void **state)
     assert_near(u[0].end_s - u[0].begin_s, 100 * 0.00202, 0.0011);
 }
 
+/* "for (step) { compute(); for (d < 3) allreduce(); }": three calls from one place are one iteration. */
+static void calls_of_a_loop_within(void **state)
+{
+    (void)state;
+    for (unsigned extra = 0; extra < 3; extra++)
+        for (unsigned ends = 0; ends < 2; ends++) {
+            struct fv_unit_cut by = { .anchor = NORM, .first = NORM, .is_end = ends, .core = NULL };
+            uint8_t core[SYMBOLS] = { [NORM] = 1 };
+            struct program *p = start(1);
+            double seconds[MOST];
+            size_t n = 0;
+
+            for (unsigned i = 0; i < extra; i++)
+                call(p, NORM, 1e-5);
+            for (int i = 0; i < 60; i++)
+                call(p, NORM, i % 3 ? 1e-5 : 0.01);
+            by.core = core;
+            for (int grouped = 0; grouped < 2; grouped++) {
+                struct fv_cutter c = fv_cutter(by);
+                struct fv_cut cut;
+
+                n = 0;
+                for (size_t i = 0; i <= p->count; i++)
+                    if (i == p->count ? fv_cutter_end(&c, &cut)
+                                      : fv_cutter_call(&c, p->symbol[i], p->begin_s[i], p->end_s[i], &cut))
+                        seconds[n++] = cut.end_s - cut.begin_s;
+                if (!grouped)
+                    assert_true(fv_cut_together(seconds, n, &by));
+            }
+            assert_int_equal(by.each, 3);
+            assert_that(n, >=, 19);
+            for (size_t i = 1; i + 1 < n; i++) /* before the first one is no call, and the last one may have no end */
+                assert_near(seconds[i], 0.01005, 1e-9);
+        }
+}
+
+/* But not where the others take their part, or each is longer now and then. */
+static void calls_that_are_iterations(void **state)
+{
+    double seconds[120];
+    struct fv_unit_cut by = { .is_end = true };
+    (void)state;
+
+    for (int i = 0; i < 120; i++)
+        seconds[i] = i % 3 ? 0.001 : 0.01;
+    assert_false(fv_cut_together(seconds, 120, &by));
+    for (int i = 0; i < 120; i++)
+        seconds[i] = i % 10 ? 1e-5 : 0.01;
+    assert_false(fv_cut_together(seconds, 120, &by));
+    assert_int_equal(by.each, 0);
+}
+
 /* "if (step % 50 == 0) save()", with calls before and behind: the step stays the unit. */
 static void an_occasional_call(void **state)
 {
@@ -703,6 +755,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop),
+        cmocka_unit_test(calls_of_a_loop_within),
+        cmocka_unit_test(calls_that_are_iterations),
         cmocka_unit_test(cut_behind),
         cmocka_unit_test(an_occasional_call),
         cmocka_unit_test(a_branch),

@@ -48,9 +48,9 @@ static void waits_exact(void **state)
     expect_waits("MPI_Allreduce", (const int[4]){ 20, 10, 0, 0 }, FV_WAIT_EXACT);
     expect_waits("MPI_Barrier", (const int[4]){ 50, 40, 0, 30 }, FV_WAIT_EXACT);
     expect_waits("MPI_Bcast", (const int[4]){ 50, 40, 0, 30 }, FV_WAIT_EXACT);
-    expect_waits("MPI_Reduce", (const int[4]){ 0, 30, 0, 0 }, FV_WAIT_EXACT);
+    expect_waits("MPI_Reduce", (const int[4]){ 0, 50, 0, 0 }, FV_WAIT_EXACT); /* the root, for the last one */
     expect_waits("MPI_Scan", (const int[4]){ 0, 0, 20, 10 }, FV_WAIT_EXACT);
-    assert_near(model.ranks[2].delay_s, 0.120 + 0.120, 1e-9); /* barrier and broadcast */
+    assert_near(model.ranks[2].delay_s, 0.120 + 0.120 + 0.050, 1e-9); /* barrier, broadcast and reduce */
     assert_near(model.ranks[0].wait_time_s, 0.020 + 0.050 + 0.050, 1e-9);
     assert_that(model.efficiency.wait_kind, ==, FV_WAIT_EXACT);
 }

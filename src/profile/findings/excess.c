@@ -72,13 +72,14 @@ static double measured_s(const struct fv_model *m, uint32_t rank)
     return fmax(fv_outside_s(m, rank) - (off->blocked_s + off->preempted_s - m->ranks[rank].polled_off_s), 0);
 }
 
-/* More than there was of CPU time: context switches are missing, as of a file that was cut or could not grow. */
+/* More than there was of CPU time: context switches are missing, as of a file that was cut or could not grow. Of a rank
+ * that has not ended that time is not known, nor whether it is blocked since its last call. */
 static bool is_measured(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_rank *r = &m->ranks[rank];
 
     return r->threads == 1 && fv_off_is_known(&r->off) && r->state != FV_RANK_CUT &&
-           !(measured_s(m, rank) > MOST_OF_CPU * r->cpu_s + CPU_ERROR_S);
+           measured_s(m, rank) <= MOST_OF_CPU * r->cpu_s + CPU_ERROR_S;
 }
 
 /* The kernel's user time, by which the default clock samples, grows by whole ticks of the kernel. On a busy machine too

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The finding of a run that hangs, or hung when it was killed: which rank holds all up, and in which function. */
 #include "profile/findings/findings.h"
+#include "profile/fatal.h"
 #include "profile/hang/hang.h"
 #include "profile/looks/looks_tree.h"
 #include "profile/profile.h"
@@ -114,13 +115,18 @@ static void say_next(const struct fv_model *m, struct fv_findings *f, struct fv_
         fv_finding_next(f, finding, "run it with fvmpi run --hang-after 60s, which records where all threads are");
 }
 
+static bool crashed(const struct fv_signal_view *signal)
+{
+    return signal->number && !fv_signal_is_request(signal);
+}
+
 FV_FINDING(hang)
 {
     const struct fv_model *m = v->model;
     char text[3000] = "", headline[1500], *at;
 
     uint32_t rank = fv_model_hang(m) ? culprit(m, fv_model_hang(m)) : FV_NONE;
-    if (rank == FV_NONE || m->ranks[rank].signal.number) /* who crashed, and where, is in the first lines */
+    if (rank == FV_NONE || crashed(&m->ranks[rank].signal)) /* who did, and where, is in the first lines */
         return;
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
     fv_hang_headline(m, headline, sizeof(headline));

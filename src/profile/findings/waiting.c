@@ -233,6 +233,22 @@ static void leave_long(const struct fv_profile *v, struct fv_findings *f)
                       m->ranks[0].traced ? FV_COMMAND("fvunify", m->directory) : "fvmpi run --trace, then fvunify,");
 }
 
+static void leave_files(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_func *most = NULL;
+    char took[FV_WORD];
+
+    for (size_t i = 0; i < m->function_count; i++)
+        if (fv_func_shares_file(&m->functions[i]) && (!most || m->functions[i].stat.sum_s > most->stat.sum_s))
+            most = &m->functions[i];
+    if (most && fv_finding_worth(v, m->efficiency.files_s))
+        fv_findings_leave(f, "how much of %s (%s) is waiting for other ranks; %s shows it", most->name,
+                          fv_words_seconds(most->stat.sum_s, took),
+                          m->ranks[0].traced ? FV_COMMAND("fvunify", m->directory)
+                                             : "fvmpi run --trace, then fvunify,");
+}
+
 FV_FINDING(waiting)
 {
     const struct fv_model *m = v->model;
@@ -240,8 +256,10 @@ FV_FINDING(waiting)
     double wait_s = m->efficiency.wait_s, total_s = m->efficiency.total_s, left_s = wait_s - explained_s(f);
     char text[3000], part[FV_WORD], sites[1500];
 
-    if (m->rank_count > 1 && !fv_model_hang(m))
+    if (m->rank_count > 1 && !fv_model_hang(m)) {
         leave_long(v, f);
+        leave_files(v, f);
+    }
     if (m->rank_count < 2 || fv_model_hang(m) || m->efficiency.wait_kind == FV_WAIT_UNKNOWN ||
         !fv_finding_worth(v, left_s))
         return;

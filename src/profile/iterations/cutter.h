@@ -11,6 +11,8 @@ struct fv_cut {
 };
 struct fv_cutter {
     struct fv_unit_cut by;
+    uint32_t anchors;       /* of the present iteration */
+    uint32_t skips;         /* anchors before the first iteration */
     size_t number;          /* of the iteration that the last call was of, if ... */
     bool is_in;             /* ... it was of any */
     bool is_over;           /* ... which it ended */
@@ -19,6 +21,10 @@ struct fv_cutter {
     double end_s, called_s; /* ... and the same up to the last call of the core */
 };
 
+/* Where of a few pieces one takes nearly all of the time, as often as they follow each other (so long each was, cut by
+ * the anchor's every call), they are one iteration: a loop around these calls in its own function looks like that. Says
+ * so in *cut; false: they are not. */
+bool fv_cut_together(const double *seconds, size_t count, struct fv_unit_cut *cut);
 /* Where a thread begins. */
 struct fv_cutter fv_cutter(struct fv_unit_cut by);
 /* The next call. True: an iteration is over, *out. */

@@ -73,8 +73,8 @@ static struct fv_unit_path *paths_of(const struct fv_model *m, const struct fv_i
     return paths;
 }
 
-/* Times of a unit, by this rank alone. */
-static struct fv_iteration_times times_in(const struct sequence *s, const struct fv_unit *unit)
+/* How long each of a unit is on this rank, to be freed. */
+static double *seconds_in(const struct sequence *s, const struct fv_unit *unit, size_t *count)
 {
     struct fv_cutter c = fv_cutter(unit->cut);
     double *seconds = NULL;
@@ -88,9 +88,29 @@ static struct fv_iteration_times times_in(const struct sequence *s, const struct
         FV_GROW(seconds, room, n + 1);
         seconds[n++] = cut.end_s - cut.begin_s;
     }
-    struct fv_iteration_times times = fv_judge_times(seconds, n);
+    *count = n;
+    return seconds;
+}
+
+/* Times of a unit, by this rank alone. */
+static struct fv_iteration_times times_in(const struct sequence *s, const struct fv_unit *unit)
+{
+    size_t count;
+    double *seconds = seconds_in(s, unit, &count);
+    struct fv_iteration_times times = fv_judge_times(seconds, count);
+
     free(seconds);
     return times;
+}
+
+static void put_together(const struct sequence *s, struct fv_unit *unit)
+{
+    size_t count;
+    double *seconds = seconds_in(s, unit, &count);
+
+    if (fv_cut_together(seconds, count, &unit->cut))
+        unit->count = (count - unit->cut.lead) / unit->cut.each;
+    free(seconds);
 }
 
 /* Of each site: ranks that have as many calls there; of a frame: ranks that have been there. Parts of sites are not in
@@ -157,6 +177,7 @@ static void add_units(struct fv_build *b, const struct sequence *s, struct fv_un
 
     for (size_t i = 0; i < count; i++) {
         const uint32_t inside = units[i].inside == FV_NONE ? FV_NONE : added[units[i].inside];
+        put_together(s, &units[i]);
         const bool is_left = units[i].call >= b->model->site_count || (units[i].inside != FV_NONE && inside == FV_NONE);
 
         added[i] = is_left ? FV_NONE : (uint32_t)fv_model_iterations(b->model)->count;

@@ -40,6 +40,8 @@ struct fv_call_sequence {
 struct fv_unit_cut {
     uint32_t anchor, first; /* symbols; first: with which the first iteration begins */
     bool is_end;
+    uint32_t each, lead; /* 0, 0; or an iteration has so many calls of the anchor, and so many come before the first
+                          * one */
     const uint8_t *core; /* by symbol: is it of the core? */
 };
 

@@ -85,7 +85,7 @@ static double mpi_s(const struct fv_efficiency *e)
 /* There are calls of which it is not known whether they waited. */
 static bool may_be_more(const struct fv_efficiency *e)
 {
-    return e->long_s + e->unjudged_s >= FV_FINDING_WORTH * e->total_s;
+    return e->long_s + e->unjudged_s + e->files_s >= FV_FINDING_WORTH * e->total_s;
 }
 
 /* ", 12.3 % transfer and overhead": what a trace does not explain as waiting. Empty: nothing is known of that. */
