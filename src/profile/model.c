@@ -128,6 +128,15 @@ static void set_efficiencies(struct fv_efficiency *e, const struct fv_pop_sums *
     e->transfer = pop.transfer;
 }
 
+/* With processes that MPI_Comm_spawn started, or that were connected. */
+static bool is_with_another_world(const struct fv_def_comm *c)
+{
+    for (uint32_t i = 0; i < c->run_count + c->remote_run_count; i++)
+        if (c->runs[i].first < 0)
+            return true;
+    return false;
+}
+
 static void measure(struct fv_model *m)
 {
     struct fv_efficiency *e = &m->efficiency;
@@ -157,6 +166,8 @@ static void measure(struct fv_model *m)
     for (size_t i = 0; i < m->function_count; i++)
         e->unjudged_s += fv_func_asks(&m->functions[i]) ? m->functions[i].stat.sum_s : 0;
     e->unjudged_s = fmax(e->unjudged_s - e->asked_s, 0);
+    for (size_t i = 0; i < m->comm_count && m->causes.source == FV_CAUSES_TRACE; i++)
+        e->elsewhere_s += is_with_another_world(&m->comms[i].def) ? m->comms[i].stat.sum_s : 0;
     e->wait_kind = fv_wait_kind_of_all(kinds);
     e->own_wait_kind = fv_wait_kind_of_all(own_kinds);
     set_efficiencies(e, &sums);

@@ -351,6 +351,8 @@ struct fv_efficiency {
     double own_wait_s;          /* wait_s by the rank files alone, without an analysis */
     double long_s;              /* of all functions (struct fv_func); 0: by the trace */
     double files_s;             /* in calls that share a file; 0: by the trace */
+    double elsewhere_s;         /* by the trace: in calls with ranks of another MPI_COMM_WORLD, of which it has
+                                 * nothing */
     double thread_s;            /* the same, each rank's as often as it has threads that call MPI */
     double serial_s;            /* longest app time of a rank: T */
     enum fv_wait_kind wait_kind, own_wait_kind;
@@ -430,7 +432,7 @@ struct fv_region_rank {
 struct fv_model;
 /* MPI_Test, MPI_Iprobe and their like. */
 bool fv_func_asks(const struct fv_func *function);
-/* Reading and writing together: ranks may wait for each other there, and only a trace tells. */
+/* Collective on a file, without a rule for waiting: ranks may wait for each other there, and only a trace tells. */
 bool fv_func_shares_file(const struct fv_func *function);
 /* fvunify was there, though its analysis may be of too little of the run. */
 bool fv_is_analysed(const struct fv_model *model);

@@ -395,8 +395,16 @@ bool fv_func_asks(const struct fv_func *f)
 
 bool fv_func_shares_file(const struct fv_func *f)
 {
-    return f->class == FV_CLASS_IO && strncmp(f->name, "MPI_File_i", strlen("MPI_File_i")) != 0 &&
-           (strstr(f->name, "_all") || strstr(f->name, "_ordered")) && !strstr(f->name, "_begin");
+    static const char *const marks[] = { "_all",  "_ordered", "_open",        "_close",
+                                         "_set_", "_sync",    "_preallocate", "_seek_shared" };
+
+    if (!strstr(f->name, "MPI_File_") || f->wait != FV_RULE_NONE || strstr(f->name, "File_i") ||
+        strstr(f->name, "_begin"))
+        return false;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+        if (strstr(f->name, marks[i]))
+            return true;
+    return false;
 }
 
 static bool asks(const struct fv_model *m, uint32_t site)

@@ -249,6 +249,18 @@ static void leave_files(const struct fv_profile *v, struct fv_findings *f)
                                              : "fvmpi run --trace, then fvunify,");
 }
 
+static void leave_elsewhere(const struct fv_profile *v, struct fv_findings *f)
+{
+    char spent[FV_WORD];
+
+    if (fv_finding_worth(v, v->model->efficiency.elsewhere_s))
+        fv_findings_leave(
+            f,
+            "waiting for processes of another MPI_COMM_WORLD, in calls that took %s: the trace has nothing "
+            "of them",
+            fv_words_seconds(v->model->efficiency.elsewhere_s, spent));
+}
+
 FV_FINDING(waiting)
 {
     const struct fv_model *m = v->model;
@@ -260,6 +272,7 @@ FV_FINDING(waiting)
         leave_long(v, f);
         leave_files(v, f);
     }
+    leave_elsewhere(v, f);
     if (m->rank_count < 2 || fv_model_hang(m) || m->efficiency.wait_kind == FV_WAIT_UNKNOWN ||
         !fv_finding_worth(v, left_s))
         return;

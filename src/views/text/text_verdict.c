@@ -85,17 +85,18 @@ static double mpi_s(const struct fv_efficiency *e)
 /* There are calls of which it is not known whether they waited. */
 static bool may_be_more(const struct fv_efficiency *e)
 {
-    return e->long_s + e->unjudged_s + e->files_s >= FV_FINDING_WORTH * e->total_s;
+    return e->long_s + e->unjudged_s + e->files_s + e->elsewhere_s >= FV_FINDING_WORTH * e->total_s;
 }
 
-/* ", 12.3 % transfer and overhead": what a trace does not explain as waiting. Empty: nothing is known of that. */
+/* ", 12.3 % transfer and overhead": what a trace does not explain as waiting. Empty: nothing is known of that, as of
+ * calls whose other side it does not have. */
 static const char *transfer_part(const struct fv_model *m, char out[60])
 {
     const struct fv_efficiency *e = &m->efficiency;
     char part[FV_WORD];
 
     *out = '\0';
-    if (m->causes.source == FV_CAUSES_TRACE && e->wait_kind && mpi_s(e) > 0 && !may_be_more(e))
+    if (m->causes.source == FV_CAUSES_TRACE && e->wait_kind && mpi_s(e) > 0 && !may_be_more(e) && !m->causes.unmatched)
         snprintf(out, 60, ", %s transfer and overhead",
                  fv_words_percent(fmax(mpi_s(e) - e->wait_s, 0), mpi_s(e), part));
     return out;
