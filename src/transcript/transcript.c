@@ -59,6 +59,22 @@ static void work(struct fv_transcript *t, uint32_t slot, const struct fv_record 
 }
 
 /* False: it is nothing that was measured. */
+/* The main thread's pauses are the rank's. */
+static void pause_or_resume(struct fv_transcript *t, uint32_t slot, bool resumes, uint64_t ticks)
+{
+    struct fv_file_header *of = &t->header;
+
+    fv_transcript_event(t, &t->threads[slot], slot, resumes ? FV_EV_RESUME : FV_EV_PAUSE, ticks, 0);
+    if (slot)
+        return;
+    if (!resumes && !of->paused_since) {
+        of->paused_since = ticks;
+    } else if (resumes && of->paused_since) {
+        of->paused_ticks += ticks - of->paused_since;
+        of->paused_since = 0;
+    }
+}
+
 static bool put_value(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m,
                       uint64_t ticks)
 {
@@ -102,7 +118,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
         break;
     case FV_REC_MEASURE:
         if (!h->call.is_open)
-            fv_transcript_event(t, h, slot, m->op ? FV_EV_RESUME : FV_EV_PAUSE, ticks, 0);
+            pause_or_resume(t, slot, m->op, ticks);
         break;
     case FV_REC_WORK_ENTER:
     case FV_REC_WORK_LEAVE: work(t, slot, m, ticks); break;

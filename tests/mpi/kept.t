@@ -111,6 +111,15 @@ def merges(mpi, program, ranks, mode):
     check(len(set(begins)) == ranks, 'rings that begin at one time: {}', begins)
     text = run([FVMPI, 'report', ring.directory]).ended(0).out
     check(re.search('trace .* of all ranks it has the last', text), '{}', text[:2000])
+    of_archive(ring.directory)
+
+
+def of_archive(directory):
+    """Time of which nothing is kept is no computing: to the archive recording was off."""
+    kept = {rank['rank']: rank['trace']['from_s'] for rank in harness.profile_of(directory)['ranks']}
+    for rank in harness.profile_of(os.path.join(directory, 'traces.otf2'))['ranks']:
+        from_s = kept[rank['rank']]  # of the run; the rank may have begun later
+        check(abs(rank['paused_s'] - from_s) < 0.2 * from_s, '{} {}', rank['paused_s'], kept)
 
 
 def copied(directory, to):
