@@ -230,8 +230,7 @@ struct fv_rank {
     double own_threads_s; /* CPU time of its threads but the main one, at least: MPI_Init may have been the main
                            * thread's; NAN: not known */
     double ready_s;       /* of the main thread: it could have run, and had no processor; NAN: not known */
-    double ready_part;  /* the same of a rank that did not end, as a part of its time until this was last read; NAN: not
-                         * known */
+    double ready_least_s; /* the same of a rank that did not end, until this was last read; NAN: not known */
     double throttled_s; /* that the quotas of its control groups kept their tasks, together, from processors meanwhile;
                          * 0: nothing, or not known */
     double stolen_s; /* that a hypervisor took of a processor of the rank's host meanwhile, the mean of all of them: it

@@ -312,13 +312,13 @@ static void set_ready(struct fv_build *b, uint32_t rank)
     const struct fv_usage_process *first = &h->process_first, *last = &h->process_last;
     double ready_s = (double)(last->ready_ns - first->ready_ns) * 1e-9;
 
-    r->ready_s = r->ready_part = NAN;
+    r->ready_s = r->ready_least_s = NAN;
     if (!first->ready_known || !last->ready_known || last->ready_ns < first->ready_ns)
         return;
     if (h->state == FV_STATE_FINALIZED || h->state == FV_STATE_EXITED)
         r->ready_s = ready_s;
     else if (h->state == FV_STATE_RUNNING && h->usage_ticks > h->begin_ticks)
-        r->ready_part = fmin(ready_s / fv_build_seconds(b->model, rank, h->usage_ticks - h->begin_ticks), 1);
+        r->ready_least_s = fmin(ready_s, fv_build_seconds(b->model, rank, h->usage_ticks - h->begin_ticks));
 }
 
 /* What the kernel told of the process: waiting for a processor, and memory. */

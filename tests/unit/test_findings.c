@@ -118,7 +118,7 @@ static const struct {
 };
 
 static bool has_children;
-static double ready_part; /* 0: they ended */
+static double ready_least_s; /* 0: they ended */
 
 static struct fv_rank rank_of(const struct example *e, const double own[2], unsigned i)
 {
@@ -132,8 +132,8 @@ static struct fv_rank rank_of(const struct example *e, const double own[2], unsi
     r.off.blocked_s = e->preempted[0] > 0 ? e->blocked[i] : NAN;
     r.off.preempted_s = e->preempted[0] > 0 ? e->preempted[i] : NAN;
     r.has_children = has_children;
-    r.ready_part = ready_part;
-    if (ready_part > 0)
+    r.ready_least_s = ready_least_s;
+    if (ready_least_s > 0)
         r.ready_s = r.cpu_s = NAN;
     return r;
 }
@@ -320,9 +320,9 @@ static void killed_ranks_had_no_processor(void **state)
         "half of the time", { 50, 50 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, "no_processor", RUN_S, { 0 }, { 0 }, 0, 0
     };
 
-    ready_part = 0.5;
+    ready_least_s = 0.5 * RUN_S;
     judge(&killed, NULL);
-    ready_part = 0;
+    ready_least_s = 0;
     assert_non_null(strstr(said, "had no processor for 50.0 % of their time"));
     assert_int_equal(evidence, FV_EVIDENCE_ESTIMATE);
 }
@@ -332,7 +332,7 @@ static void disturbed_teams_are_not_judged(void **state)
 {
     (void)state;
     struct fv_rank ranks[1] = {
-        { .host = "host", .threads = 1, .app_time_s = RUN_S, .cpu_s = 20, .ready_s = 60, .ready_part = NAN }
+        { .host = "host", .threads = 1, .app_time_s = RUN_S, .cpu_s = 20, .ready_s = 60, .ready_least_s = NAN }
     };
     struct fv_phase phase = {
         .kind = FV_PHASE_OMP,

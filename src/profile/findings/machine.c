@@ -199,14 +199,15 @@ static double others_without_s(const struct fv_rank *r)
     return busy_s > 0 ? r->others_ready_s / busy_s * fmin(busy_s, r->app_time_s) : 0;
 }
 
-/* So long its main thread was runnable; of a killed rank an estimate. NAN: not known. */
+/* So long its main thread was runnable; of a rank that has not ended until that was last read, which is at its last
+ * call: since then it may sleep. NAN: not known. */
 static double without_s(const struct fv_rank *r, enum fv_evidence *evidence)
 {
     double s = r->ready_s;
 
     if (isfinite(s))
         return s;
-    s = r->ready_part * r->app_time_s;
+    s = r->ready_least_s;
     if (fv_off_is_known(&r->off) && !(s > r->off.preempted_s)) /* in computing alone */
         s = r->off.preempted_s;
     *evidence = FV_EVIDENCE_ESTIMATE;
