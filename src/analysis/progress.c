@@ -12,7 +12,12 @@
 #define LOOK            4096 /* calls of the other rank that are looked at for one question */
 
 enum family { TO_RECEIVER, TO_SENDER, ON_WINDOW, FAMILIES };
-enum outcome { UNKNOWN, WITHHELD, MOVED }; /* MOVED: it was over while the other rank was outside of MPI */
+/* MOVED: it was over while the other rank was outside of MPI. SHARP: WITHHELD, and it was over at once when that came
+ * back: of transfers that go on by themselves, one in SHARPER is so by chance. */
+enum outcome { UNKNOWN, WITHHELD, SHARP, MOVED, OUTCOMES };
+#define SHARPER     20
+#define NO_CHANCE   3 /* of all, one in so many are sharp at least, and: */
+#define SHARP_LEAST 3
 
 struct question {
     uint64_t from, end;                /* since when only the other rank's progress was missing; end of the call */
@@ -35,10 +40,10 @@ struct progress {
     struct fv_steps *steps;
     const struct fv_defs *defs;
     const struct fv_transport *t;
-    struct fv_bytes *out, questions, replies;     /* out: by process */
-    uint32_t line, step;                          /* the next one that is looked at */
-    uint64_t seen[FAMILIES][2][FV_STEP_SIZES][2]; /* by family; on one host?; size; outcome WITHHELD, MOVED */
-    bool tell;                                    /* the second time */
+    struct fv_bytes *out, questions, replies;            /* out: by process */
+    uint32_t line, step;                                 /* the next one that is looked at */
+    uint64_t seen[FAMILIES][2][FV_STEP_SIZES][OUTCOMES]; /* by family; on one host?; size; outcome */
+    bool tell;                                           /* the second time */
 };
 
 /* ---- the blocked call ---- */
@@ -217,7 +222,7 @@ static void look(const struct walk *w, const struct question *q, uint64_t busy, 
     if (!fv_progress_is_wait(q->from, back.ns, q->end))
         return;
     r->back = back;
-    r->outcome = WITHHELD;
+    r->outcome = q->end - back.ns <= (back.ns - q->from) / SHARPER ? SHARP : WITHHELD;
 }
 
 /* Did the rank make no call from when it posted its part until the end? What it did between, with other requests, may
@@ -274,9 +279,16 @@ static void answer_all(struct progress *p)
 
 /* ---- what follows ---- */
 
-static bool is_rule(const uint64_t seen[2])
+/* Messages that were matched before the ranks left MPI go on by themselves, others of that size do not: what ends as
+ * soon as the other rank comes back, again and again, waited for that. */
+static bool was_withheld(const uint64_t seen[OUTCOMES], uint32_t outcome)
 {
-    return seen[WITHHELD - 1] > 10 * seen[MOVED - 1];
+    const uint64_t withheld = seen[WITHHELD] + seen[SHARP];
+
+    if (outcome == MOVED)
+        return false;
+    return withheld > 10 * seen[MOVED] ||
+           (outcome == SHARP && seen[SHARP] >= SHARP_LEAST && NO_CHANCE * seen[SHARP] >= withheld + seen[MOVED]);
 }
 
 static void take_replies(struct progress *p)
@@ -287,8 +299,8 @@ static void take_replies(struct progress *p)
         uint64_t *seen = p->seen[r[i].family][same_host(p, r[i].line, r[i].back.line)][r[i].size];
 
         if (!p->tell)
-            seen[r[i].outcome - 1]++;
-        else if (r[i].outcome == WITHHELD && is_rule(seen))
+            seen[r[i].outcome]++;
+        else if (was_withheld(seen, r[i].outcome))
             fv_step_withhold(p->steps, fv_step(p->steps, r[i].line, r[i].step), r[i].back.ns, r[i].back.line,
                              r[i].back.step, r[i].back.site);
     }
@@ -316,7 +328,7 @@ void fv_progress(struct fv_steps *steps, const struct fv_defs *defs, const struc
     pass(&p, false);
     fv_transport_sum(t, &p.seen[0][0][0][0], sizeof(p.seen) / sizeof(uint64_t));
     for (size_t i = 0; i < sizeof(p.seen) / sizeof(p.seen[0][0][0]); i++)
-        withheld += (&p.seen[0][0][0])[i][WITHHELD - 1];
+        withheld += (&p.seen[0][0][0])[i][WITHHELD] + (&p.seen[0][0][0])[i][SHARP];
     if (withheld)
         pass(&p, true);
     fv_bytes_free_each(p.out, t->size);

@@ -15,7 +15,8 @@
  *   end whenever they are over;
  * - x is at least 20 us after E: shorter ones may be latency;
  * - in the run, hardly any such call ended while the other rank was still outside of MPI: else the library, or the
- *   network, moves such messages by itself.
+ *   network, moves such messages by itself. Or one in three of them ended at once when the other rank came back, as
+ *   this one did: of transfers that go on by themselves, one in twenty would. Those that do were matched before.
  * What is left is transfer. */
 #ifndef FV_ANALYSIS_PROGRESS_H
 #define FV_ANALYSIS_PROGRESS_H
