@@ -56,6 +56,8 @@ static const struct example examples[] = {
       { 1, 0 }, { 40, 5 }, 1.5, 0 },
     { "both are kept from it, one has more to compute", { 10, 12 }, { 20, 30 }, { 80, 70 }, { 0, 0 },
       "no_processor load_imbalance", 9, { 0, 0 }, { 79, 68 }, 0, 0 },
+    { "... while the other sleeps as long", { 10, 12 }, { 10, 50 }, { 50, 48 }, { 0, 0 }, "no_processor", 98, { 40, 0 },
+      { 48, 48 }, 0, 0 },
     { "... less than 2 % of all time, and much of what they had processors for", { 2, 2 }, { 5, 8 }, { 95, 92 },
       { 0, 0 }, "no_processor load_imbalance", 3, { 0, 0 }, { 93, 90 }, 0, 0 },
     { "... by samples that are too few", { 10, 12 }, { 20, 25 }, { 80, 75 }, { 18, 24 }, "no_processor", 155, { 0, 0 },

@@ -97,6 +97,24 @@ static bool find_longest(const struct fv_profile *v, const struct fv_findings *f
     return l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s) && !is_told_late(v, f, l);
 }
 
+/* Outside of MPI, but for having no processor. */
+static double computing_or_blocked_s(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_rank *r = &m->ranks[rank];
+
+    return fv_computing_s(m, rank) + (fv_off_is_known(&r->off) ? fmax(r->off.blocked_s - r->polled_off_s, 0) : 0);
+}
+
+/* Others may compute less, and sleep as long: who computes more makes nobody wait then. */
+static bool are_blocked_instead(const struct fv_model *m, const struct longest *l)
+{
+    double others_s = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++)
+        others_s += i == l->rank ? 0 : computing_or_blocked_s(m, i) / (double)(m->rank_count - 1);
+    return computing_or_blocked_s(m, l->rank) - others_s < MOST * (l->rank_s - l->others_s);
+}
+
 /* CPU time is what a rank computes, however often others have its processor. The same by it. */
 static bool find_computing(const struct fv_profile *v, const struct fv_findings *f, struct longest *l)
 {
@@ -109,7 +127,7 @@ static bool find_computing(const struct fv_profile *v, const struct fv_findings 
     l->doing = FV_COMPUTES;
     double uneven = fv_excess_is_measured(m) ? UNEVEN_BUSY : BY_SAMPLES;
     return l->rank_s - l->others_s > uneven * l->rank_s && l->rank_s - l->others_s > fv_computing_error(v, l->rank) &&
-           fv_finding_worth_cpu(v, f, l->lost_s) && !is_told_late(v, f, l);
+           fv_finding_worth_cpu(v, f, l->lost_s) && !is_told_late(v, f, l) && !are_blocked_instead(m, l);
 }
 
 /* The times are CPU time, but for a little. */
