@@ -27,6 +27,7 @@ def static_within(mpi):
         raise harness.Skip('no archive of it')
     flags = [w for w in harness.run([mpi.cc, '-show']).ended(0).out.split() if w.startswith('-I')]
     program = os.path.join(mpi.folder, 'within')
+    made = '{}.{}'.format(program, os.getpid())  # another test may make it, or run it, at the same time
     harness.run(
         [
             'cc',
@@ -35,7 +36,7 @@ def static_within(mpi):
             *flags,
             os.path.join(harness.PROGRAMS, 'tool.c'),
             '-o',
-            program,
+            made,
             archive,
             '-s',
             '-lhwloc',
@@ -47,4 +48,5 @@ def static_within(mpi):
             '-lrt',
         ]
     ).ended(0)
+    os.replace(made, program)
     return program
