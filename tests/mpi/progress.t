@@ -61,6 +61,7 @@ class Truth:
     def __init__(self):
         self.least = self.most = 0
         self.moved = self.withheld = self.unclear = 0
+        self.sharp = self.sharp_most = 0  # over at once when the other rank came back
 
     def add(self, case, calls, rank):
         for turn in range(ROUNDS):
@@ -74,6 +75,9 @@ class Truth:
                 self.most += max(other.again - begin, 0)
 
     def judge(self, before, after):
+        if before > 0 and -ABOUT <= after <= before / 20 + ABOUT:
+            self.sharp += 1
+            self.sharp_most += before + ABOUT
         if after < -ABOUT:  # a call that was not blocked says nothing
             self.moved += before + after > 2 * LEAST
             self.unclear += LEAST / 2 < before + after <= 2 * LEAST
@@ -87,19 +91,20 @@ class Truth:
 
 
 def truths(case, calls, ranks):
-    """{rank: Truth}. Nothing is said where messages of the size often move by themselves: of all ranks together."""
+    """{rank: Truth}. Where messages of the size often move by themselves, only those may be told that end at once when
+    the other rank comes back, if one in three does: of all ranks together."""
     found = {rank: Truth() for rank in range(0, ranks, 2)}
     for rank, truth in found.items():
         for part in CASES[case]:
             truth.add(part, calls[part], rank)
-    moved, withheld, unclear = (
-        sum(getattr(t, key) for t in found.values()) for key in ('moved', 'withheld', 'unclear')
+    moved, withheld, unclear, sharp = (
+        sum(getattr(t, key) for t in found.values()) for key in ('moved', 'withheld', 'unclear', 'sharp')
     )
     for truth in found.values():
         if case != 'barrier' and withheld <= 10 * (moved + unclear):
             truth.least = 0
         if case != 'barrier' and withheld + unclear <= 10 * moved:
-            truth.most = 0
+            truth.most = truth.sharp_most if sharp >= 3 and 3 * sharp >= withheld + moved else 0
     return found
 
 
