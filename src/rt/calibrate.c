@@ -56,7 +56,7 @@ static uint64_t calibrate(struct fv_thread *t)
     fv_paths_forget(t->paths);
     bool trace = fv_rt.options.trace && fv_events_rehearse(t, true);
     for (int i = 0; i < FRAMES; i++)
-        checks[i] = (struct fv_path_check){ (i + 1) * (int64_t)sizeof(uintptr_t), 0 };
+        checks[i] = (struct fv_path_check){ (i + 2) * (int64_t)sizeof(uintptr_t), 0 };
     struct fv_path_entry *e = fv_path_insert(t, site, 0, checks, fv_rt.options.depth == 1 ? 0 : FRAMES);
     e->cell = &stage.cell;
     e->site_function = 1; /* of function 0 */

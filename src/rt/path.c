@@ -17,12 +17,15 @@
  * In a Python program one stack of C serves many lines. There the key under which the cache is asked has the state of
  * the Python code in it (python.h), and the frames of Python take the places of the interpreter's. */
 #include "rt/layers.h"
+#include "rt/loaded_objects.h"
 #include "rt/path_cache.h"
 #include "rt/python.h"
 #include "rt/unwind.h"
 
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 /* A call path that is made of what a walk found, from the innermost frame outwards. */
 struct places {
@@ -45,9 +48,17 @@ struct standing {
     uint32_t node[STANDING];
 };
 
+/* How many of the outermost frames of the last walk need no check, by the return addresses into the last three. */
+struct ends {
+    uint64_t removals;
+    uintptr_t address[3];
+    unsigned sole;
+};
+
 struct fv_paths {
     struct fv_path_cache cache;
     struct standing standing;
+    struct ends ends;
     /* Of a miss in progress: here, because the application's stack may be small. */
     struct fv_stack_walk walk;
     struct places places;
@@ -70,6 +81,7 @@ void fv_paths_forget(struct fv_paths *paths)
 {
     fv_path_cache_clear(&paths->cache);
     paths->standing.count = 0;
+    paths->ends = (struct ends){ 0 };
 }
 
 void fv_paths_uncount(struct fv_paths *paths)
@@ -83,9 +95,10 @@ static unsigned limit_of(uint64_t depth)
     return depth && depth < FV_WALK_MOST ? (unsigned)depth : FV_WALK_MOST;
 }
 
-static inline uintptr_t slot_of(struct fv_call_place site)
+/* As the cache has it. */
+static inline struct fv_call_place place_of(struct fv_call_place site)
 {
-    return fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
+    return (struct fv_call_place){ site.return_address, fv_rt.options.depth == 1 ? NULL : site.frame };
 }
 
 static inline bool with_python(void)
@@ -113,9 +126,9 @@ void fv_path_notice(void)
 }
 
 /* Under which the cache has the paths of a call. */
-static inline uint64_t key_of(struct fv_call_place site, uintptr_t slot, bool python)
+static inline uint64_t key_of(struct fv_call_place place, bool python)
 {
-    return fv_path_root_key(site.return_address, slot) + (python ? fv_python_state() : 0) +
+    return fv_path_root_key(place) + (python ? fv_python_state() : 0) +
            __atomic_load_n(&removals_seen, __ATOMIC_RELAXED) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
@@ -123,9 +136,9 @@ struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_call_pl
                                      const struct fv_path_check *checks, uint32_t count)
 {
     struct fv_path_cache *cache = &thread->paths->cache;
-    uintptr_t slot = slot_of(site);
+    const struct fv_call_place place = place_of(site);
     uint64_t before = cache->evicted;
-    struct fv_path_entry *e = fv_path_cache_add(cache, key_of(site, slot, with_python()), slot, path, checks, count);
+    struct fv_path_entry *e = fv_path_cache_add(cache, key_of(place, with_python()), place, path, checks, count);
 
     thread->record->path_evictions += cache->evicted - before;
     return e;
@@ -142,28 +155,70 @@ static inline uintptr_t value_at(uintptr_t slot, uintptr_t address)
 #endif
 }
 
-/* The stack slots that pin this walk down. 0: it can't be cached. */
-static unsigned collect_checks(const struct fv_stack_walk *walk, struct fv_call_place site, uintptr_t stack_end,
-                               struct fv_path_check *checks)
+static bool is_in(const void *object, uintptr_t return_address)
 {
-    uintptr_t base = (uintptr_t)&site.frame[1];
-    unsigned count = 0;
+    struct fv_loaded_object found;
 
-    for (unsigned i = 0; i < walk->count; i++) {
+    return fv_loaded_find(return_address - 1, &found) && found.object == object;
+}
+
+/* In the few instructions that a program begins with, whose one call is into the C library. */
+static bool is_entry(uintptr_t return_address)
+{
+    return return_address - (uintptr_t)getauxval(AT_ENTRY) < 64;
+}
+
+/* Of the last three frames of a walk, innermost first. Each function that the C library starts a program or a thread
+ * with is called from one place. The innermost of them is not asked about: it calls what it is told to. */
+static unsigned count_sole(const uintptr_t address[3])
+{
+    struct fv_loaded_object libc;
+
+    if (!fv_loaded_find((uintptr_t)gnu_get_libc_version, &libc) || !is_in(libc.object, address[1]))
+        return 0;
+    if (is_entry(address[2]))
+        return is_in(libc.object, address[0]) ? 2 : 1;
+    return is_in(libc.object, address[2]) ? 1 : 0;
+}
+
+/* How many of the outermost frames follow from the one before them. */
+static unsigned sole_frames(struct ends *ends, const struct fv_stack_walk *walk, uint64_t removals)
+{
+    const struct fv_stack_frame *last = &walk->frame[walk->count - 1];
+
+    if (walk->count < 4 || walk->truncated)
+        return 0;
+    if (ends->removals != removals || ends->address[0] != last[-2].address || ends->address[1] != last[-1].address ||
+        ends->address[2] != last->address) {
+        *ends = (struct ends){ removals, { last[-2].address, last[-1].address, last->address }, 0 };
+        ends->sole = count_sole(ends->address);
+    }
+    return ends->sole;
+}
+
+/* The stack slots that pin this walk down, together with its return address. False: it can't be cached. */
+static bool collect_checks(const struct fv_stack_walk *walk, unsigned frames, struct fv_call_place site,
+                           uintptr_t stack_end, struct fv_path_check *checks, unsigned *count)
+{
+    const uintptr_t base = (uintptr_t)site.frame;
+
+    *count = 0;
+    for (unsigned i = 0; i < frames; i++) {
         const struct fv_stack_frame *f = &walk->frame[i];
         uintptr_t slot = f->slot, next_sp = walk->frame[i + 1].sp;
 
         if (slot < base || slot >= stack_end)
-            return 0;
-        checks[count++] = (struct fv_path_check){ (int64_t)(slot - base), value_at(slot, f->address) };
+            return false;
+        if (i)
+            checks[(*count)++] = (struct fv_path_check){ (int64_t)(slot - base), value_at(slot, f->address) };
         if (f->is_fixed || f->frame_pointer < f->sp || f->frame_pointer >= next_sp ||
-            (i + 1 == walk->count && !walk->truncated))
-            continue; /* a general register here; or nothing was found by it */
-        if (f->saved_at < base - sizeof(uintptr_t) || f->saved_at >= stack_end)
-            return 0;
-        checks[count++] = (struct fv_path_check){ (int64_t)(f->saved_at - base), f->frame_pointer };
+            (i + 1 == frames && !walk->truncated))
+            continue; /* a general register here; or nothing is found by it */
+        if (f->saved_at < base || f->saved_at >= stack_end)
+            return false;
+        checks[(*count)++] = (struct fv_path_check){ (int64_t)(f->saved_at - base), f->frame_pointer };
     }
-    return count;
+    return true;
 }
 
 /* The bounds of FV_UNSEEN, by the linker, if there is one such function: this is. */
@@ -382,10 +437,13 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_ca
     uint32_t path = intern(&paths->places, &paths->standing, &paths->walk, python, removals);
     if (paths->places.in_loop && !python)
         fv_python_missed();
-    if (paths->walk.cachable && own_stack && limit > 1)
-        count = collect_checks(&paths->walk, site, thread->stack_end, paths->collected);
-    struct fv_path_entry *e = count || limit == 1 ? fv_path_insert(thread, site, path, paths->collected, count)
-                                                  : fv_path_cache_pass(&paths->cache, path);
+    const bool is_pinned =
+        limit == 1 ||
+        (paths->walk.cachable && own_stack &&
+         collect_checks(&paths->walk, paths->walk.count - sole_frames(&paths->ends, &paths->walk, removals), site,
+                        thread->stack_end, paths->collected, &count));
+    struct fv_path_entry *e = is_pinned ? fv_path_insert(thread, site, path, paths->collected, count)
+                                        : fv_path_cache_pass(&paths->cache, path);
     fv_layers_tell(FV_AT_CATCH_UP, thread);
     thread->record->path_misses++;
     thread->record->cold_ticks += fv_ticks() - begin;
@@ -393,17 +451,18 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_ca
     return e;
 }
 
-static __attribute__((noinline)) struct fv_path_entry *search(struct fv_thread *thread, uint32_t root, uintptr_t slot)
+static __attribute__((noinline)) struct fv_path_entry *search(struct fv_thread *thread, uint32_t root,
+                                                              struct fv_call_place place)
 {
-    return FV_UNLIKELY(thread->watched) ? fv_path_cache_find(&thread->paths->cache, thread, root, slot, true)
-                                        : fv_path_cache_find(&thread->paths->cache, thread, root, slot, false);
+    return FV_UNLIKELY(thread->watched) ? fv_path_cache_find(&thread->paths->cache, thread, root, place, true)
+                                        : fv_path_cache_find(&thread->paths->cache, thread, root, place, false);
 }
 
 /* While an instance is measured (--sample). */
-static __attribute__((noinline)) bool holds_watched(const struct fv_path_node *node, uintptr_t slot,
+static __attribute__((noinline)) bool holds_watched(const struct fv_path_node *node, uintptr_t frame,
                                                     const struct fv_thread *thread)
 {
-    return fv_path_holds(node, slot, thread, true);
+    return fv_path_holds(node, frame, thread, true);
 }
 
 /* Most call sites have one path at a depth of the stack: a tree of one node. */
@@ -411,14 +470,15 @@ static inline __attribute__((always_inline)) struct fv_path_entry *find(struct f
                                                                         struct fv_call_place site, bool python)
 {
     struct fv_path_cache *cache = &thread->paths->cache;
-    uintptr_t slot = slot_of(site);
-    uint32_t root = fv_path_place_of(cache, key_of(site, slot, python));
+    const struct fv_call_place place = place_of(site);
+    const uintptr_t frame = (uintptr_t)place.frame;
+    uint32_t root = fv_path_place_of(cache, key_of(place, python));
     struct fv_path_node *node = &cache->node[root];
 
-    if (FV_LIKELY(node->is_path && !node->children && node->is_used && node->slot == slot))
-        return FV_UNLIKELY(thread->watched) ? (holds_watched(node, slot, thread) ? &node->entry : NULL)
-                                            : (fv_path_holds(node, slot, thread, false) ? &node->entry : NULL);
-    return search(thread, root, slot);
+    if (FV_LIKELY(node->is_path && !node->children && node->is_used && fv_path_is_of(node, place)))
+        return FV_UNLIKELY(thread->watched) ? (holds_watched(node, frame, thread) ? &node->entry : NULL)
+                                            : (fv_path_holds(node, frame, thread, false) ? &node->entry : NULL);
+    return search(thread, root, place);
 }
 
 struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_call_place site)

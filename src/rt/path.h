@@ -38,7 +38,7 @@ struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_call_pl
 void fv_path_notice(void);
 /* NULL: it is not in the cache. Never unwinds. */
 struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_call_place site);
-/* Adds a path with the given checks (copied), of which the first is that of the return address. */
+/* Adds a path with the given checks (copied), of frames further out than the site. */
 struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_call_place site, uint32_t path,
                                      const struct fv_path_check *checks, uint32_t count);
 /* For functions of ours that stand between functions of the application: their frames are in no path. */

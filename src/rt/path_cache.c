@@ -10,7 +10,7 @@ static struct fv_path_node *node_at(struct fv_path_cache *cache, uint32_t at)
     return &cache->node[at];
 }
 
-/* Node 0, which is none and whose slot is nowhere, stands in for none. */
+/* Node 0, which is none and of no call, stands in for none. */
 void fv_path_front_clear(struct fv_path_cache *cache)
 {
     for (unsigned i = 0; i < FV_PATH_FRONT; i++)
@@ -45,7 +45,7 @@ static void free_node(struct fv_path_cache *cache, uint32_t at)
 }
 
 /* There is one: make_room() has seen to it. */
-static uint32_t take_node(struct fv_path_cache *cache, uintptr_t slot)
+static uint32_t take_node(struct fv_path_cache *cache, struct fv_call_place site)
 {
     uint32_t at = cache->free;
 
@@ -55,7 +55,7 @@ static uint32_t take_node(struct fv_path_cache *cache, uintptr_t slot)
     } else {
         at = ++cache->made;
     }
-    *node_at(cache, at) = (struct fv_path_node){ .slot = slot };
+    *node_at(cache, at) = (struct fv_path_node){ .site = site };
     return at;
 }
 
@@ -113,23 +113,25 @@ static void set_count(struct fv_path_node *node, uint32_t count)
     uint32_t i = count;
 
     node->count = (uint8_t)count;
-    for (; i % 4; i++)
+    for (; i && i % 4 != 1; i++)
         node->check[i] = node->check[count - 1];
     node->end = node->check + i;
 }
 
 static void set_parent(struct fv_path_cache *cache, uint32_t at, uint32_t parent)
 {
+    const struct fv_path_node *inner = parent ? node_at(cache, parent) : NULL;
+
     node_at(cache, at)->parent = parent;
-    node_at(cache, at)->inner = parent ? node_at(cache, parent) : NULL;
+    node_at(cache, at)->inner = inner && !inner->count ? inner->inner : inner;
 }
 
-/* Parts a node: a new one in its place gets its first `count` checks. The node itself stays what it was
- * further out. */
+/* Parts a node: a new one in its place gets its first `count` checks, which are none at a root whose paths have only
+ * the site in common. The node itself stays what it was further out. */
 static uint32_t split(struct fv_path_cache *cache, uint32_t at, uint32_t count)
 {
     struct fv_path_node *node = node_at(cache, at);
-    uint32_t inner = take_node(cache, node->slot);
+    uint32_t inner = take_node(cache, node->site);
     struct fv_path_node *first = node_at(cache, inner);
 
     memcpy(first->check, node->check, count * sizeof(node->check[0]));
@@ -154,13 +156,13 @@ struct chain {
     uint32_t first, last;
 };
 
-static struct chain make_chain(struct fv_path_cache *cache, uintptr_t slot, const struct fv_path_check *checks,
-                               uint32_t count)
+static struct chain make_chain(struct fv_path_cache *cache, struct fv_call_place site,
+                               const struct fv_path_check *checks, uint32_t count)
 {
     struct chain c = { 0 };
 
     do {
-        uint32_t at = take_node(cache, slot), n = count < FV_PATH_CHECKS ? count : FV_PATH_CHECKS;
+        uint32_t at = take_node(cache, site), n = count < FV_PATH_CHECKS ? count : FV_PATH_CHECKS;
         struct fv_path_node *node = node_at(cache, at);
 
         memcpy(node->check, checks, n * sizeof(*checks));
@@ -251,7 +253,7 @@ static struct way follow(struct fv_path_cache *cache, uint32_t at, const struct 
         uint32_t left = count - way.done, same = common(node, next, left);
 
         if (same < node->count) {
-            way.fails = !same || (same < left && node->check[same].offset != next[same].offset);
+            way.fails = same < left && node->check[same].offset != next[same].offset;
             way.end = way.fails ? way.end : split(cache, at, same);
             way.done += same;
             return way;
@@ -278,8 +280,8 @@ static struct fv_path_entry *become_path(struct fv_path_node *node, uint32_t pat
     return &node->entry;
 }
 
-struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t key, uintptr_t slot, uint32_t path,
-                                        const struct fv_path_check *checks, uint32_t count)
+struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t key, struct fv_call_place site,
+                                        uint32_t path, const struct fv_path_check *checks, uint32_t count)
 {
     const uint64_t evicted = cache->evicted;
     const bool has_room = make_room(cache, count / FV_PATH_CHECKS + 3); /* a chain, and a node that is split */
@@ -287,7 +289,7 @@ struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t ke
 
     if (root || cache->evicted != evicted) /* else nothing that was there is changed */
         fv_path_front_clear(cache);
-    if (!has_room)
+    if (!has_room || (root && !fv_path_is_of(node_at(cache, root), site)))
         return fv_path_cache_pass(cache, path);
     struct way way = follow(cache, root, checks, count);
 
@@ -295,7 +297,7 @@ struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t ke
         return fv_path_cache_pass(cache, path);
     if (way.end && way.done == count)
         return become_path(node_at(cache, way.end), path);
-    struct chain chain = make_chain(cache, slot, checks + way.done, count - way.done);
+    struct chain chain = make_chain(cache, site, checks + way.done, count - way.done);
     struct fv_path_entry *e = become_path(node_at(cache, chain.last), path);
 
     if (way.end ? attach(cache, way.end, chain.first) : add_place(cache, key, chain.first))
