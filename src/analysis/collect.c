@@ -30,6 +30,8 @@ static void enter(struct fv_rank_collect *r, struct fv_call_thread *t, const str
     fv_collect_begin_step(r, t, m->time_ns, fv_sites_find(r->all->sites, m->ref, m->context));
     if (t->traits & FV_CALL_PROBE && !r->all->steps->failed)
         fv_step(r->all->steps, t->line, t->first)->flags |= FV_STEP_PROBE;
+    if (t->traits & FV_CALL_READY)
+        fv_collect_ready(r, t);
 }
 
 static void measure(struct fv_rank_collect *r, struct fv_call_thread *t, bool on, uint64_t ns)
@@ -221,6 +223,7 @@ struct fv_sink *fv_collect_sink(struct fv_rank_collect *r)
 void fv_collect_rest(struct fv_rank_collect *r)
 {
     fv_receives_rest(&r->posted);
+    fv_collect_rest_of_parts(r);
 }
 
 void fv_collect_answer(struct fv_rank_collect *r, const struct fv_answer *a)
@@ -246,6 +249,7 @@ void fv_collect_rank_release(struct fv_rank_collect *r)
     fv_index_release(&r->counter_index);
     free(r->counters);
     free(r->neighbours);
+    free(r->parts);
     free(r->locks);
     fv_receives_release(&r->posted);
     free(r->threads);

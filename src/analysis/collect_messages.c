@@ -25,6 +25,48 @@ static uint32_t line_of_world(const struct fv_rank_collect *r, uint32_t world)
     return r->all->steps->first_line[r->all->groups->rank_of_world[world]];
 }
 
+static bool is_partitioned(const struct fv_rank_collect *r, const struct fv_record *m)
+{
+    return r->all->merge->defs.comms[m->ref].flags & FV_COMM_CHANNELS;
+}
+
+static void add_parts(struct fv_rank_collect *r, uint64_t id, const struct fv_item *item)
+{
+    FV_GROW(r->parts, r->parts_room, r->parts_count + 1);
+    r->parts[r->parts_count++] = (struct parts){ id, *item };
+}
+
+void fv_collect_ready(struct fv_rank_collect *r, const struct fv_call_thread *t)
+{
+    for (size_t i = 0; i < r->parts_count; i++) {
+        struct fv_item *item = &r->parts[i].item;
+
+        if (item->ns > t->begin)
+            continue;
+        item->ns = t->begin;
+        item->line = t->line;
+        item->site = t->site;
+        item->step = t->first;
+    }
+}
+
+static void end_parts(struct fv_rank_collect *r, uint64_t id)
+{
+    for (size_t i = 0; i < r->parts_count; i++)
+        if (r->parts[i].id == id) {
+            fv_collect_tell(r, &r->parts[i].item);
+            r->parts[i] = r->parts[--r->parts_count];
+            return;
+        }
+}
+
+void fv_collect_rest_of_parts(struct fv_rank_collect *r)
+{
+    for (size_t i = 0; i < r->parts_count; i++)
+        fv_collect_tell(r, &r->parts[i].item);
+    r->parts_count = 0;
+}
+
 void fv_collect_send(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
 {
     struct fv_item item = fv_collect_item(t, FV_ITEM_SEND, 0);
@@ -49,7 +91,10 @@ void fv_collect_send(struct fv_rank_collect *r, struct fv_call_thread *t, const 
                                                                 .tag = fv_step_size_of(m->sent) });
         fv_pendings_add(&r->sends, &(struct fv_pending){ .number = r->send_count });
     }
-    fv_collect_tell(r, &item);
+    if (m->kind == FV_REC_ISEND && is_partitioned(r, m))
+        add_parts(r, m->id, &item);
+    else
+        fv_collect_tell(r, &item);
 }
 
 void fv_collect_cause(struct fv_steps *steps, struct fv_step *s, const struct fv_answer *a)
@@ -76,6 +121,7 @@ void fv_collect_send_end(struct fv_rank_collect *r, struct fv_call_thread *t, ui
 {
     struct fv_pending *n = fv_pendings_find(&r->send_numbers, id);
 
+    end_parts(r, id);
     if (!n)
         return;
     struct fv_pending *p = fv_pendings_find(&r->sends, n->sent);

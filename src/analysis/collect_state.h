@@ -41,6 +41,12 @@ struct held_lock {
     bool shared;
 };
 
+/* A partitioned send that was started. It is told when it ends: its message is late by who made its last part ready. */
+struct parts {
+    uint64_t id;
+    struct fv_item item;
+};
+
 /* Whom the rank exchanges with in the neighbourhood of a communicator. */
 struct neighbours {
     uint32_t comm;
@@ -69,6 +75,8 @@ struct fv_rank_collect {
     struct fv_pendings send_numbers; /* by request: number and receiver of the send */
     struct fv_pendings matched;      /* requests of matched probes: they were told with the probe */
     uint64_t send_count;
+    struct parts *parts;
+    size_t parts_count, parts_room;
     struct fv_pendings cancelled; /* sends that take no part: see fv_collect_look_ahead() */
     struct counter *counters;
     size_t counter_count, counter_room;
@@ -100,6 +108,10 @@ uint64_t fv_collect_channel(uint32_t space, uint32_t from, uint32_t to, uint32_t
 /* ---- collect_messages.c ---- */
 void fv_collect_send(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_cause(struct fv_steps *steps, struct fv_step *s, const struct fv_answer *a);
+/* A part of a partitioned send is ready: which one is not known, so that all that are in progress may be. */
+void fv_collect_ready(struct fv_rank_collect *r, const struct fv_call_thread *t);
+/* Those that did not end. */
+void fv_collect_rest_of_parts(struct fv_rank_collect *r);
 void fv_collect_send_end(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t id);
 void fv_collect_send_answer(struct fv_rank_collect *r, const struct fv_answer *a);
 void fv_collect_receive(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);

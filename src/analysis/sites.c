@@ -88,5 +88,7 @@ unsigned fv_call_traits(const char *f)
         return FV_CALL_IMRECV;
     if (!strcmp(f, "MPI_Init") || !strcmp(f, "MPI_Init_thread"))
         return FV_CALL_INIT;
+    if (!strncmp(f, "MPI_Pready", 10))
+        return FV_CALL_READY;
     return strcmp(f, "MPI_Finalize") ? 0 : FV_CALL_FINALIZE;
 }

@@ -31,6 +31,7 @@ enum fv_call_traits {
     FV_CALL_IMRECV = 4,
     FV_CALL_INIT = 8,
     FV_CALL_FINALIZE = 16,
+    FV_CALL_READY = 32, /* a part of a partitioned send goes */
 };
 unsigned fv_call_traits(const char *function);
 

@@ -1,9 +1,11 @@
 /* Partitioned operations beside ordinary messages of the same peers and tag, started in another order than
- * they were made in, from rank 0 to rank 1. Argument: rounds. Prints the standard's version where MPI is too
+ * they were made in, from rank 0 to rank 1. Arguments: rounds; milliseconds: then rank 0 makes the second part of each
+ * ready so late, and rank 1 prints how many seconds it waits. Prints the standard's version where MPI is too
  * old for them. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #if MPI_VERSION < 4
 
@@ -50,6 +52,32 @@ static void exchange(MPI_Comm comm, int me, MPI_Request *request)
     MPI_Wait(&ordinary, MPI_STATUS_IGNORE);
 }
 
+static void be_late(int me, int rounds, int milliseconds)
+{
+    MPI_Request request[KINDS];
+    double waited = 0;
+
+    prepare(MPI_COMM_WORLD, me, request);
+    for (int i = 0; i < rounds; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Startall(KINDS, request);
+        if (me == 0) {
+            for (int k = 0; k < KINDS; k++)
+                MPI_Pready(0, request[k]);
+            usleep((useconds_t)milliseconds * 1000);
+            for (int k = 0; k < KINDS; k++)
+                MPI_Pready(1, request[k]);
+        }
+        double begin = MPI_Wtime();
+        MPI_Waitall(KINDS, request, MPI_STATUSES_IGNORE);
+        waited += MPI_Wtime() - begin;
+    }
+    if (me == 1)
+        printf("%.6f\n", waited);
+    for (int i = 0; i < KINDS; i++)
+        MPI_Request_free(&request[i]);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm comm[2] = { MPI_COMM_WORLD };
@@ -57,6 +85,11 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    if (argc > 2) {
+        be_late(me, rounds, atoi(argv[2]));
+        MPI_Finalize();
+        return 0;
+    }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm[1]);
     for (int c = 0; c < 2; c++) {
         MPI_Request request[KINDS];

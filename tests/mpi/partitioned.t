@@ -36,6 +36,23 @@ def judge(mpi):
     check(not [n for n in names if n and 'partitioned' in n], 'communicators of the report: {}', names)
 
 
+def late(mpi):
+    """A part that is made ready late makes the receiver wait, and not for progress."""
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    run = mpi.profile(mpi.build('partitioned.c'), 2, [str(ROUNDS), '50'], ['--trace'], directory).ended(0)
+    if run.out.startswith('MPI'):
+        raise harness.Skip('partitioned operations came with MPI 4.0, this is ' + run.out.split('\n')[0])
+    waited = float(run.out)
+    check(waited >= ROUNDS * 0.05, 'rank 1 waited for {} s', waited)
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+    data = harness.report_of(directory).data
+    found = {k['kind']: k['wait_s'] for k in data['waiting']['kinds']}
+    check(0.9 * waited < found['late_sender'] <= 1.01 * waited, 'waited {} s, found: {}', waited, found)
+    top = data['waiting']['culprits'][0]
+    function = next(s['function'] for s in data['callsites'] if s['id'] == top['callsite_id'])
+    equal('who was late', (top['rank'], top['where'], function), (0, 'computing', 'MPI_Pready'))
+
+
 def exchanged(mpi):
     """Of an exchange by one request an MPI's status may tell anything."""
     directory = os.path.join(harness.scratch('exp'), 'e')
@@ -61,6 +78,8 @@ def main():
     for mpi in harness.mpis(tap):
         with tap.test('{}: as they were made'.format(mpi)):
             judge(mpi)
+        with tap.test('{}: a late part makes the receiver wait'.format(mpi)):
+            late(mpi)
         with tap.test('{}: exchanges by one request are from who was asked for'.format(mpi)):
             exchanged(mpi)
     tap.done()
