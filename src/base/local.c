@@ -85,3 +85,14 @@ bool fv_local_note_host(const char *name, char out[FV_LOCAL_HOST_MAX + 1])
     snprintf(out, FV_LOCAL_HOST_MAX + 1, "%.*s", (int)(end - name - (ssize_t)prefix), name + prefix);
     return true;
 }
+
+int fv_local_open_noted(const char *host, const char *directory)
+{
+    char note[FV_LOCAL_HOST_MAX + 64], ours[FV_LOCAL_HOST_MAX + 1];
+
+    fv_local_note_name(note, sizeof(note), directory);
+    if (fv_local_note_host(note, ours) && !strcmp(host, ours))
+        return fv_local_open_own(directory);
+    errno = EXDEV;
+    return -1;
+}

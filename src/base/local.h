@@ -35,6 +35,8 @@ int fv_local_open_own(const char *path);
 void fv_local_note(int experiment, const char *directory);
 /* Its name. */
 void fv_local_note_name(char *out, size_t size, const char *directory);
+/* Opens what a note of a host is of. -1: errno; EXDEV: it is another host's. */
+int fv_local_open_noted(const char *host, const char *directory);
 /* The host of a note's name; false: it is no note's. */
 bool fv_local_note_host(const char *name, char out[FV_LOCAL_HOST_MAX + 1]);
 

@@ -75,7 +75,7 @@ static bool gather(const char *path, const struct options *o)
                staged.running, staged.running == 1 ? " is" : "s are");
     if (!o->quiet)
         fv_log("%s: %zu rank file%s moved", path, staged.moved, staged.moved == 1 ? "" : "s");
-    char *elsewhere = good && !staged.running ? fv_experiment_elsewhere(path) : NULL;
+    char *elsewhere = good && !staged.running ? fv_experiment_elsewhere(path, false) : NULL;
     if (elsewhere && !o->quiet)
         fv_log("%s: %s", path, elsewhere);
     free(elsewhere);

@@ -78,7 +78,7 @@ static void tell_if_new(const char *path, void *arg)
         fv_say_first(path);
         fv_log("wrote %s; read it with: %s", path, FV_COMMAND("fvmpi", "report", path));
     }
-    char *elsewhere = fv_experiment_elsewhere(path);
+    char *elsewhere = fv_experiment_elsewhere(path, false);
     if (elsewhere)
         fv_log("%s: %s", path, elsewhere);
     free(elsewhere);

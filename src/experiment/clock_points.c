@@ -16,6 +16,11 @@ bool fv_clock_this_boot(const uint8_t boot_id[16])
     return fv_boot_id(mine) && !memcmp(mine, boot_id, 16);
 }
 
+bool fv_experiment_is_alive(const struct fv_file_header *h)
+{
+    return fv_clock_this_boot(h->boot_id) && h->process_start && fv_process_runs((pid_t)h->pid, h->process_start);
+}
+
 static int64_t monotonic_now(void)
 {
     struct timespec mono;

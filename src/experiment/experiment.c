@@ -116,111 +116,6 @@ static int add_file(struct fv_experiment *e, const char *path)
     return add_files(e, &file, 1);
 }
 
-static bool ends_with(const char *name, size_t length, const char *end)
-{
-    size_t n = strlen(end);
-
-    return length > n && !strncmp(name + length - n, end, n);
-}
-
-/* rank-000001.fvr.3: rt/predecessor.h */
-static bool is_backup(const char *name)
-{
-    size_t length = strlen(name), digits = 0;
-
-    while (digits < length && name[length - 1 - digits] >= '0' && name[length - 1 - digits] <= '9')
-        digits++;
-    return digits && digits < length && name[length - 1 - digits] == '.' &&
-           ends_with(name, length - 1 - digits, ".fvr");
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void add_name(struct fv_rank_files *out, const char *directory, const char *name)
-{
-    FV_GROW(out->paths, out->room, out->count + 1);
-    out->paths[out->count++] = fv_arena_printf(&out->arena, "%s/%s", directory, name);
-}
-
-struct contained {
-    struct fv_rank_files *out;
-    const char *container;
-};
-
-static bool add_contained(void *context, const struct fv_container_entry *entry)
-{
-    const struct contained *c = context;
-
-    add_name(c->out, c->container, entry->name);
-    return true;
-}
-
-static bool is_container(const char *name)
-{
-    return ends_with(name, strlen(name), FV_CONTAINER_END);
-}
-
-static int list_contained(struct fv_rank_files *out, const char *container)
-{
-    struct contained contained = { out, container };
-    struct fv_file_part part;
-    int err = fv_file_part_open(container, &part);
-
-    if (err)
-        return err;
-    fv_container_each(part.fd, add_contained, &contained);
-    close(part.fd);
-    return 0;
-}
-
-static int list(struct fv_rank_files *out, const char *directory, bool is_folder)
-{
-    DIR *dir = is_container(directory) ? NULL : opendir(directory);
-
-    if (!dir)
-        return is_container(directory) ? list_contained(out, directory) : -FV_EIO;
-    for (struct dirent *d; (d = readdir(dir));) {
-        char *path;
-
-        if (is_backup(d->d_name)) {
-            out->backups++;
-        } else if (ends_with(d->d_name, strlen(d->d_name), ".fvr")) {
-            add_name(out, directory, d->d_name);
-        } else if ((is_container(d->d_name) || (!is_folder && fv_experiment_is_rank_folder(d->d_name))) &&
-                   asprintf(&path, "%s/%s", directory, d->d_name) >= 0) {
-            list(out, path, true);
-            free(path);
-        }
-    }
-    closedir(dir);
-    return 0;
-}
-
-int fv_rank_files_add(struct fv_rank_files *out, const char *directory)
-{
-    int err = list(out, directory, false);
-
-    if (out->count)
-        qsort(out->paths, out->count, sizeof(*out->paths), by_name);
-    return err;
-}
-
-int fv_rank_files_list(struct fv_rank_files *out, const char *directory)
-{
-    *out = (struct fv_rank_files){ .count = 0 };
-    return fv_rank_files_add(out, directory);
-}
-
-void fv_rank_files_release(struct fv_rank_files *files)
-{
-    free(files->paths);
-    fv_arena_release(&files->arena);
-    *files = (struct fv_rank_files){ .count = 0 };
-}
-
 void fv_experiment_as_private_as(const char *file)
 {
     struct stat st;
@@ -308,7 +203,7 @@ static size_t experiments_in(const char *path, char **out)
 static void say_empty(const char *path)
 {
     bool analysis = has_file(path, "analysis.json");
-    char *elsewhere = fv_experiment_elsewhere(path), *one;
+    char *elsewhere = fv_experiment_elsewhere(path, false), *one;
     const size_t inside = experiments_in(path, &one);
 
     if (elsewhere)
@@ -325,10 +220,24 @@ static void say_empty(const char *path)
     free(elsewhere);
 }
 
+static const struct fv_file_header *header(const struct fv_experiment *e, size_t i)
+{
+    return fv_reader_header(e->files[i].reader);
+}
+
+/* Files of processes that run are where they must be. */
 static void note_elsewhere(struct fv_experiment *e, const char *path)
 {
-    if (!e->elsewhere)
-        e->elsewhere = fv_experiment_elsewhere(path);
+    bool runs = false;
+
+    if (e->elsewhere || !(e->elsewhere = fv_experiment_elsewhere(path, false)))
+        return;
+    for (size_t i = 0; i < e->count && !runs; i++)
+        runs = fv_experiment_is_alive(header(e, i));
+    if (runs) {
+        free(e->elsewhere);
+        e->elsewhere = fv_experiment_elsewhere(path, true);
+    }
 }
 
 /* By its name, rank-000012.fvr; other names say nothing. */
@@ -348,7 +257,7 @@ static bool is_wanted(struct fv_experiment *e, const char *path)
 static int add_directory(struct fv_experiment *e, const char *path)
 {
     struct fv_rank_files files;
-    int err = fv_rank_files_list(&files, path);
+    int err = fv_rank_files_list_here(&files, path);
     struct opened *wanted = fv_xcalloc(files.count + 1, sizeof(*wanted));
     size_t count = 0;
 
@@ -376,16 +285,11 @@ static bool said_directory(const char *path)
     char *directory = fv_xcalloc(length + 2, 1);
 
     memcpy(directory, slash ? path : ".", slash ? length + !length : 1);
-    bool said = !ends_with(path, strlen(path), ".fvr") && has_rank_files(directory);
+    bool said = !fv_experiment_is_rank_file(path) && has_rank_files(directory);
     if (said)
         fv_log("%s: not a rank file; give the experiment directory: %s", path, directory);
     free(directory);
     return said;
-}
-
-static const struct fv_file_header *header(const struct fv_experiment *e, size_t i)
-{
-    return fv_reader_header(e->files[i].reader);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -439,7 +343,7 @@ static int add_path(struct fv_experiment *e, const char *path, bool *said)
     struct stat st;
     int err;
 
-    if (stat(path, &st) ? errno != ENOTDIR : S_ISDIR(st.st_mode) || is_container(path))
+    if (stat(path, &st) ? errno != ENOTDIR : S_ISDIR(st.st_mode) || fv_experiment_is_container(path))
         return add_directory(e, path);
     err = add_file(e, path);
     *said = err && said_directory(path);

@@ -102,6 +102,9 @@ struct fv_rank_files {
     size_t backups; /* files *.fvr.N: what their process was before exec(), rt/predecessor.h */
 };
 int fv_rank_files_list(struct fv_rank_files *out, const char *directory);
+/* By their names: */
+bool fv_experiment_is_rank_file(const char *name);
+bool fv_experiment_is_container(const char *name);
 /* Adds those of another directory. */
 int fv_rank_files_add(struct fv_rank_files *out, const char *directory);
 
@@ -123,18 +126,20 @@ struct fv_experiment_places {
 };
 void fv_experiment_places(struct fv_experiment_places *out, const char *directory);
 void fv_experiment_places_release(struct fv_experiment_places *places);
-/* fv_rank_files_list() of all these places. */
+/* fv_rank_files_list() of all these places; of files that have one name, one. */
 int fv_rank_files_list_here(struct fv_rank_files *out, const char *directory);
 
 /* Calls a function for each note of a node-local directory (base/local.h) in an experiment's. */
 void fv_experiment_notes(const char *path, void (*visit)(const char *host, const char *directory, void *arg),
                          void *arg);
 /* What these notes say, as in "rank files on 2 hosts are not gathered: n1:/tmp/a, n2:/tmp/b; ...", the caller's; NULL:
- * there are none. */
-char *fv_experiment_elsewhere(const char *path);
+ * there are none. of_others: but for those that this host can read. */
+char *fv_experiment_elsewhere(const char *path, bool of_others);
 
 /* Is a file's boot_id of this host, since it booted? */
 bool fv_clock_this_boot(const uint8_t boot_id[16]);
+/* Does the process run, on this host, that writes a file? */
+bool fv_experiment_is_alive(const struct fv_file_header *header);
 /* Ticks of a clock (enum fv_clock_kind), and monotonic_ns, now; false: this machine has no such clock. */
 bool fv_clock_now(uint32_t kind, struct fv_clock_point *out);
 /* Ticks a second between two points; 0: they are less than base_ns (> 0) apart, or damaged. */

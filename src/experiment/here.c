@@ -11,14 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_this_host(const char *host, const char *directory)
-{
-    char note[FV_LOCAL_HOST_MAX + 64], ours[FV_LOCAL_HOST_MAX + 1];
-
-    fv_local_note_name(note, sizeof(note), directory);
-    return fv_local_note_host(note, ours) && !strcmp(host, ours);
-}
-
 static bool has_files(const char *directory)
 {
     struct fv_rank_files files;
@@ -41,14 +33,13 @@ static bool has_host(const char *list, const char *host)
 static void add_noted(const char *host, const char *directory, void *arg)
 {
     struct fv_experiment_places *p = arg;
-    const bool is_here = is_this_host(host, directory);
-    int folder = is_here ? fv_local_open_own(directory) : -1;
+    int folder = fv_local_open_noted(host, directory);
 
     if (folder >= 0) {
         close(folder);
         FV_GROW(p->items, p->room, p->count + 1);
         p->items[p->count++] = fv_arena_string(&p->arena, directory);
-    } else if (!(is_here && errno == ENOENT) && !has_host(p->elsewhere, host)) { /* else gathered, but for the note */
+    } else if (errno != ENOENT && !has_host(p->elsewhere, host)) { /* else gathered, but for the note */
         fv_words_add(p->elsewhere, sizeof(p->elsewhere), "%s%s", p->elsewhere[0] ? "," : "", host);
     }
 }
@@ -70,6 +61,29 @@ void fv_experiment_places_release(struct fv_experiment_places *p)
     *p = (struct fv_experiment_places){ .count = 0 };
 }
 
+static int by_file(const void *a, const void *b)
+{
+    return strcmp(fv_base_name(*(char *const *)a), fv_base_name(*(char *const *)b));
+}
+
+/* A file that is being moved is there twice: the one in the experiment's directory stays. */
+static void drop_twins(struct fv_rank_files *files, const char *directory)
+{
+    const size_t length = strlen(directory);
+    size_t kept = 0;
+
+    qsort(files->paths, files->count, sizeof(*files->paths), by_file);
+    for (size_t i = 0; i < files->count; i++) {
+        char *path = files->paths[i];
+
+        if (!kept || by_file(&files->paths[kept - 1], &path))
+            files->paths[kept++] = path;
+        else if (!strncmp(path, directory, length) && path[length] == '/')
+            files->paths[kept - 1] = path;
+    }
+    files->count = kept;
+}
+
 int fv_rank_files_list_here(struct fv_rank_files *out, const char *directory)
 {
     struct fv_experiment_places places;
@@ -79,6 +93,8 @@ int fv_rank_files_list_here(struct fv_rank_files *out, const char *directory)
     fv_experiment_places(&places, directory);
     for (size_t i = 0; i < places.count && !err; i++)
         err = fv_rank_files_add(out, places.items[i]);
+    if (places.count > 1 && out->count)
+        drop_twins(out, directory);
     fv_experiment_places_release(&places);
     return err;
 }

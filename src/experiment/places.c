@@ -30,6 +30,7 @@ void fv_experiment_notes(const char *path, void (*visit)(const char *host, const
 }
 
 struct places {
+    const bool of_others; /* without those that this host can read */
     struct fv_arena arena;
     char **items;
     size_t count, room;
@@ -38,7 +39,12 @@ struct places {
 static void add_place(const char *host, const char *directory, void *arg)
 {
     struct places *p = arg;
+    int folder = p->of_others ? fv_local_open_noted(host, directory) : -1;
 
+    if (folder >= 0) {
+        close(folder);
+        return;
+    }
     FV_GROW(p->items, p->room, p->count + 1);
     p->items[p->count++] = fv_arena_printf(&p->arena, "%s:%s", host, directory);
 }
@@ -88,9 +94,9 @@ static char *gather_command(char out[FV_SHELL_COMMAND], const struct places *p, 
     return out;
 }
 
-char *fv_experiment_elsewhere(const char *path)
+char *fv_experiment_elsewhere(const char *path, bool of_others)
 {
-    struct places p = { .count = 0 };
+    struct places p = { .of_others = of_others };
     char list[400] = "", command[FV_SHELL_COMMAND], *text = NULL;
     const char *where;
 

@@ -23,11 +23,6 @@ const char *fv_rank_state_name(enum fv_rank_state state)
 
 /* ---- hosts ---- */
 
-static bool is_alive(const struct fv_file_header *h)
-{
-    return fv_clock_this_boot(h->boot_id) && h->process_start && fv_process_runs((pid_t)h->pid, h->process_start);
-}
-
 struct fv_crowd fv_crowd_of(const struct fv_model *m, const char *host)
 {
     uint64_t mask[sizeof(m->ranks->cpu_mask) / sizeof(*m->ranks->cpu_mask)] = { 0 };
@@ -391,7 +386,7 @@ static enum fv_rank_state state_of(const struct fv_file_header *h)
     case FV_STATE_EXITED: return FV_RANK_EXITED;
     case FV_STATE_REPLACED: return FV_RANK_REPLACED;
     case FV_STATE_CUT: return FV_RANK_CUT;
-    case FV_STATE_RUNNING: return is_alive(h) ? FV_RANK_RUNNING : FV_RANK_KILLED;
+    case FV_STATE_RUNNING: return fv_experiment_is_alive(h) ? FV_RANK_RUNNING : FV_RANK_KILLED;
     }
     return FV_RANK_KILLED;
 }

@@ -74,7 +74,7 @@ for signal in TERM USR1 KILL; do
     start_rank "signal-$signal"
     check "$signal: while it runs the file is on the disk" [ "$(files disk):$(files "signal-$signal")" = 1:0 ]
     capture "$fvmpi" report "signal-$signal"
-    check '... of which the report tells' has "$rc:$err" "^1:fvmpi: signal-$signal: rank files on 1 host are not gathered: .*:$disk/fvmpi-local-.*; run there: fvmpi gather signal-$signal"
+    check '... and the report reads it' has "$rc:$err:$(echo $out)" '^0::.* INCOMPLETE running$'
     capture "$fvmpi" where --looks 1 "signal-$signal"
     check '... and fvmpi where looks at it' [ "$rc:$err" = 0: ]
     check '... and tells' has "$out" 'Where everybody is'
@@ -87,7 +87,13 @@ for signal in TERM USR1 KILL; do
     check '... beside ranks of another host, of which it tells' has "$rc:$err" "^0:.*ranks on elsewhere write to their nodes' own disks .--local.; to see them, run fvmpi where there"
     capture "$fvmpi" keep -q -o "some-$signal" "signal-$signal"
     check '... as keep does' has "$rc:$(files "some-$signal"):$err" "^1:1:.*ranks on elsewhere write to their nodes' own disks .--local.; to copy theirs, run fvmpi keep there"
+    capture "$fvmpi" report "signal-$signal"
+    check '... as the report does' has "$rc:$out" "rank files on 1 host are not gathered: elsewhere:$disk/fvmpi-local-0-0"
     rm "signal-$signal/.local-elsewhere-0"
+    mkdir "both-$signal" && cp -P "signal-$signal"/.local-* "both-$signal/" && cp "$(local_file)" "both-$signal/"
+    capture "$fvmpi" report "both-$signal"
+    check '... and a file that is there, too, once' has "$rc:$err:$(echo $out)" '^0::.* INCOMPLETE running$'
+    rm -r "both-$signal"
     capture "$fvmpi" gather "signal-$signal"
     check '... and it is not moved' has "$rc:$err" '^1:.*1 rank file is not moved: the process still runs'
     [ "$signal" = KILL ] || kill "-$signal" "$pid"
