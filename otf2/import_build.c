@@ -350,6 +350,15 @@ static bool add_members(const struct fv_import *import, const struct fv_import_g
     return true;
 }
 
+static uint32_t flags_of(const struct fv_import *import, const struct fv_def_comm *comm, bool is_in_order)
+{
+    unsigned k;
+
+    if (import->call_path != FV_NONE && sscanf(comm->name, FV_CHANNELS_NAME, &k) == 1)
+        return FV_COMM_CHANNELS;
+    return is_in_order && comm->size == import->world && !strcmp(comm->name, "MPI_COMM_WORLD") ? FV_COMM_WORLD : 0;
+}
+
 static void build_comm(struct fv_import *import, struct fv_defs *own, struct fv_import_comm *c, uint32_t number)
 {
     const struct fv_import_group *g = group_of(import, c->group),
@@ -366,10 +375,7 @@ static void build_comm(struct fv_import *import, struct fv_defs *own, struct fv_
         comm.size = is_self ? 1 : g->count;
         comm.remote_size = other ? other->count : 0;
         comm.members = fv_mix2(local.hash, remote.hash);
-        comm.flags = is_self ? FV_COMM_SELF
-                     : local.in_order && g->count == import->world && !strcmp(comm.name, "MPI_COMM_WORLD")
-                         ? FV_COMM_WORLD
-                         : 0;
+        comm.flags = is_self ? FV_COMM_SELF : flags_of(import, &comm, local.in_order);
         comm.run_count = (uint32_t)local.count;
         comm.remote_run_count = (uint32_t)remote.count;
         local.items = fv_xrealloc(local.items, local.count + remote.count + 1, sizeof(*local.items));

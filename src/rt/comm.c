@@ -495,7 +495,7 @@ uint32_t fv_comm_add_channels(const struct fv_comm *comm, uint32_t k)
     };
     uint32_t id = 0;
 
-    snprintf(name, sizeof(name), "partitioned %u", k + 1);
+    snprintf(name, sizeof(name), FV_CHANNELS_NAME, k + 1);
     uint64_t signals = fv_lock_sigsave(&lock);
     struct fv_comm_record *record = describe(&info);
     if (record) {

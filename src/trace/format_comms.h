@@ -16,6 +16,7 @@ enum fv_comm_flags {
     FV_COMM_INTER = 4,
     FV_COMM_INFERRED = 8, /* met without having seen its creation: uid is of this process alone */
     FV_COMM_FREED = 16,
+#define FV_CHANNELS_NAME "partitioned %u" /* from 1 on */
     FV_COMM_CHANNELS = 32, /* none of MPI's: partitioned operations of `parent`, in a trace (src/rt/channels.c) */
     FV_COMM_UNLISTED = 64, /* no runs here: some of its other ranks list the members (src/rt/comm.c) */
 };

@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
-from report import check, equal
+from report import check, close, equal
 
 ROUNDS = 3
 SIZES = [[500] * ROUNDS, [10] * ROUNDS, [30] * ROUNDS]  # of a channel each, and of ordinary messages
@@ -51,6 +51,9 @@ def late(mpi):
     top = data['waiting']['culprits'][0]
     function = next(s['function'] for s in data['callsites'] if s['id'] == top['callsite_id'])
     equal('who was late', (top['rank'], top['where'], function), (0, 'computing', 'MPI_Pready'))
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', os.path.join(directory, 'traces.otf2')]).ended(0)
+    again = harness.report_of(os.path.join(directory, 'traces.fvmpi')).data['waiting']['kinds']
+    close('by the archive', {k['kind']: k['wait_s'] for k in again}['late_sender'], found['late_sender'], 1e-3)
 
 
 def exchanged(mpi):
