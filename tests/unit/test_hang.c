@@ -499,6 +499,33 @@ static void came_back_from_finalize(void **state)
     assert_text(1, "rank 1 has finalized");
 }
 
+static void exits(unsigned after_ms)
+{
+    file[ranks - 1].header.state = FV_STATE_EXITED;
+    file[ranks - 1].header.end_ticks = START + after_ms * MS;
+}
+
+/* Within a call: MPI lets them exit when its launcher has died. */
+static void exited_together(void **state)
+{
+    (void)state;
+    rank(0, 0), in(F_RECV, 1, 1, 5), exits(9000);
+    rank(0, 0), outside(), exits(9100);
+    const struct fv_hang *h = judge();
+    assert_int_equal(h->ranks[0].state, FV_HANG_WAITS);
+    assert_int_equal(h->ranks[1].state, FV_HANG_ACTIVE);
+    assert_headline("Ended without MPI_Finalize: rank 0 waits for rank 1, which is outside of MPI");
+}
+
+static void exited_before(void **state)
+{
+    (void)state;
+    rank(0, 0), in(F_RECV, 1, 1, 5), exits(29000);
+    rank(0, 0), outside(), exits(9100);
+    judge();
+    assert_text(1, "rank 1 exited without MPI_Finalize");
+}
+
 /* The chain of waits ends at a rank that has no file: its node is dead. */
 static void a_rank_without_a_file(void **state)
 {
@@ -668,6 +695,8 @@ int main(void)
         TEST(not_recorded),
         TEST(finalize),
         TEST(came_back_from_finalize),
+        TEST(exited_together),
+        TEST(exited_before),
         TEST(a_rank_without_a_file),
         TEST(itself),
         TEST(threads),

@@ -3,6 +3,7 @@
 #include "profile/hang/hang.h"
 #include "tool/vec.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +15,15 @@ const char *fv_hang_state_name(enum fv_hang_state state)
 }
 
 /* What the parts share. */
+#define TOGETHER_S 5.0
+
 struct work {
     const struct fv_model *m;
     struct fv_hang *h;
     uint32_t *of_world; /* by world rank: index of the rank; FV_NONE */
     uint32_t world;
     const char *host;      /* of ranks that run; NULL: none does */
+    bool together;         /* see exit_together() */
     uint32_t *place_first; /* by comm: of its part of fv_model.comm_places; one more than there are */
     uint32_t *senders;     /* by rank: sends that it is to receive, one after the other: of sends[i - 1] */
     struct sending {
@@ -71,6 +75,37 @@ static bool is_dead(const struct work *w, uint32_t rank)
     const struct fv_rank *r = &w->m->ranks[rank];
 
     return w->host && r->state == FV_RANK_KILLED && (r->signal.number || !strcmp(r->host, w->host));
+}
+
+/* All exited at about the same time, of which one was within a call: MPI did it, as when the launcher has died. They
+ * are where they were, as if they had been killed. */
+static bool exit_together(const struct fv_model *m)
+{
+    double first_s = INFINITY, last_s = -INFINITY;
+    bool within = false;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+
+        if (r->state != FV_RANK_EXITED)
+            return false;
+        first_s = fmin(first_s, r->end_s);
+        last_s = fmax(last_s, r->end_s);
+        within |= r->in_call.active;
+    }
+    return within && last_s - first_s < TOGETHER_S;
+}
+
+static bool has_left(const struct work *w, uint32_t rank)
+{
+    const struct fv_rank *r = &w->m->ranks[rank];
+
+    return (fv_rank_has_ended(r) && !w->together) || has_finalized(w->m, r);
+}
+
+static bool was_there(const struct work *w, const struct fv_rank *r, const struct fv_thread_view *t)
+{
+    return t->alive || (w->together && r->end_s - t->end_s < TOGETHER_S);
 }
 
 /* ---- communicators ---- */
@@ -516,12 +551,11 @@ static void find_wait(struct work *w, uint32_t rank)
     uint32_t count = 0, threads = 0;
 
     *out =
-        (struct fv_hang_rank){ .state = fv_rank_has_ended(r) || has_finalized(w->m, r) ? FV_HANG_ENDED : FV_HANG_ACTIVE,
-                               .cycle = FV_NONE };
+        (struct fv_hang_rank){ .state = has_left(w, rank) ? FV_HANG_ENDED : FV_HANG_ACTIVE, .cycle = FV_NONE };
     for (uint32_t i = 0; i < r->threads && out->state != FV_HANG_ENDED; i++) {
         const struct fv_thread_view *t = &w->m->threads[r->first_thread + i];
 
-        if (!t->alive || (!t->calls && !t->in_call.active))
+        if (!was_there(w, r, t) || (!t->calls && !t->in_call.active))
             continue;
         struct wait wait = wait_of(w, rank, &t->in_call);
         if (t->main || !threads) {
@@ -583,6 +617,7 @@ static struct fv_hang *hang_of(const struct fv_model *m)
         if (m->ranks[i].world_rank >= 0)
             w.of_world[m->ranks[i].world_rank] = i;
     w.host = host_of_those_that_run(m);
+    w.together = exit_together(m);
     index_places(&w);
     index_sends(&w);
     for (uint32_t i = 0; i < w.h->rank_count; i++)
