@@ -105,7 +105,7 @@ def tree(tap, mpi):
                 r'^  rank 3: (smooth\(\) <- |restrict_grid\(\) <- )?solve\(\).* <- all\(\).*\n.*loops: [2-8] of 8 looks differ below it',
                 r'^  rank 5: \(stopped\).*\n.*not interrupted: it is stopped',
                 r'^  rank 4: pthread_mutex_lock\(\) <- deadlock\(\) at where.c:\d+',
-                r'^  rank 6: poll\(\).*\n.*not interrupted: its system call would fail \(poll is not begun anew',
+                r'^  rank 6: poll\(\).*\n.*not interrupted: its system call would fail \(poll is not begun anew after a signal\); its last call: MPI_\w+ <- ',
                 r'^  2 ranks \(0-1\): MPI_Allreduce <- norm\(\) at where.c:\d+ <- all',
                 r'^  6 ranks \(0-4, 7\): main\(\) at where.c:\d+$',
                 r'^    2 ranks \(0-1\): all\(\) at where.c:\d+ > norm\(\) at where.c:\d+ > MPI_Allreduce$',

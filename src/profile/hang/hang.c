@@ -550,8 +550,7 @@ static void find_wait(struct work *w, uint32_t rank)
     struct wait all[FV_WAITED_MOST];
     uint32_t count = 0, threads = 0;
 
-    *out =
-        (struct fv_hang_rank){ .state = has_left(w, rank) ? FV_HANG_ENDED : FV_HANG_ACTIVE, .cycle = FV_NONE };
+    *out = (struct fv_hang_rank){ .state = has_left(w, rank) ? FV_HANG_ENDED : FV_HANG_ACTIVE, .cycle = FV_NONE };
     for (uint32_t i = 0; i < r->threads && out->state != FV_HANG_ENDED; i++) {
         const struct fv_thread_view *t = &w->m->threads[r->first_thread + i];
 

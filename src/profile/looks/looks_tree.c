@@ -379,6 +379,18 @@ static void say_movement(const struct fv_looks_thread *t, char *out, size_t byte
         fv_words_add(out, bytes, "%s%sthe same in all %u looks", out[0] ? "; " : "", runs ? "runs, " : "", t->places);
 }
 
+/* Of one whose path is not known. */
+static void say_last_call(const struct fv_profile *v, const struct fv_looks_thread *t, char *out, size_t bytes)
+{
+    const struct fv_in_call_view *in = &v->model->ranks[t->rank].in_call;
+    char path[600], clean[200];
+
+    if (t->is_main && !in->active && in->function != FV_NONE && in->node)
+        fv_words_add(out, bytes, "; its last call: %s <- %s",
+                     fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)),
+                     fv_path_words(v->symbols, in->node, 3, path, sizeof(path)));
+}
+
 char *fv_looked_words(const struct fv_profile *v, const struct fv_looks_thread *t, char *out, size_t bytes)
 {
     const char *why = fv_looked_why(t->how);
@@ -397,5 +409,7 @@ char *fv_looked_words(const struct fv_profile *v, const struct fv_looks_thread *
                      why);
     if (t->how == FV_LOOKED_UNRESTARTABLE)
         fv_words_add(out, bytes, " (%s is not begun anew after a signal)", fv_system_call_name(t->system_call, name));
+    if (why)
+        say_last_call(v, t, out, bytes);
     return out;
 }
