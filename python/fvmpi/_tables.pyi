@@ -2509,7 +2509,7 @@ class HangCyclesRow(KnownRow):
     lasting: bool
 
 class HangCausesRow(KnownRow):
-    hang_state: Literal['active', 'waits', 'matched', 'recent', 'untold', 'ended', 'stopped', 'dead']
+    hang_state: Literal['active', 'waits', 'matched', 'recent', 'untold', 'asks', 'ended', 'stopped', 'dead']
     rank_list: str
     waiting_count: int
     text: str
@@ -2522,7 +2522,7 @@ class HangMismatchesRow(KnownRow):
 
 class HangRanksRow(KnownRow):
     rank: int
-    hang_state: Literal['active', 'waits', 'matched', 'recent', 'untold', 'ended', 'stopped', 'dead']
+    hang_state: Literal['active', 'waits', 'matched', 'recent', 'untold', 'asks', 'ended', 'stopped', 'dead']
     list_id: Optional[int]
     cycle_id: Optional[int]
     stuck: bool

@@ -15,6 +15,7 @@ const JOB_STATES = {
   waits: "waits",
   matched: "in MPI, data under way",
   recent: "in MPI, for less than 1 s",
+  asks: "asks in vain",
   untold: "in MPI",
 };
 

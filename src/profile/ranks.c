@@ -409,6 +409,8 @@ static void set_times(struct fv_build *b, uint32_t rank)
                              last_sign(&b->files[rank], later(later(life, h->fatal.ticks), h->alive_ticks)));
     set_usage(b, rank);
     set_tool_time(b, rank);
+    if (h->progress_ticks && h->alive_ticks)
+        r->in_vain_s = fmax(fv_build_time(m, rank, h->alive_ticks) - fv_build_time(m, rank, h->progress_ticks), 0);
     r->begin_s = fv_build_time(m, rank, begin);
     r->end_s = fv_build_time(m, rank, life);
     if (r->end_s < r->begin_s) {

@@ -94,6 +94,18 @@ static uint64_t cpu_since_tick(struct fv_sampler *s, uint64_t cpu_ns)
     return (int64_t)(s->tick_cpu_ns - before) > 0 ? s->tick_cpu_ns - before : 0;
 }
 
+/* Within a call of those that ask it may be counted as in vain, and not yet as a call. */
+static void note_progress(struct fv_sampler *s, uint64_t ticks)
+{
+    const struct fv_thread *t = s->thread;
+    const uint64_t useful = t->asked.forgotten + t->record->calls - t->asked.in_vain;
+
+    if ((int64_t)(useful - s->useful) <= 0)
+        return;
+    s->useful = useful;
+    __atomic_store_n(&fv_rt.writer.header->progress_ticks, ticks, __ATOMIC_RELAXED);
+}
+
 void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv_readings *now)
 {
     uint64_t cpu_ns = cpu_since_tick(s, now->cpu_ns);
@@ -108,6 +120,7 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv
     if (fv_rt_paused())
         return;
     fv_is_alive(now->ticks);
+    note_progress(s, now->ticks);
     fv_usage_watch_memory(now->ticks);
     s->record->ticks++;
     s->thread->record->samples++; /* sections take differences of it */

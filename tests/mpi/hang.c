@@ -125,6 +125,16 @@ static void sleeping(void)
     MPI_Recv(here, 1, MPI_CHAR, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+static void asking(void)
+{
+    MPI_Request request;
+    int flag = 0;
+
+    MPI_Irecv(here, 1, MPI_CHAR, 1 - rank, 9, MPI_COMM_WORLD, &request);
+    while (!flag)
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+}
+
 static void status(void) /* rank 0 waits for one that has gone */
 {
     if (rank)
@@ -138,7 +148,7 @@ static const struct {
 } ways[] = { { "head", head },    { "ring", ring },         { "barrier", barrier }, { "order", order },
              { "loop", loop },    { "isend", isend },       { "any", any },         { "roots", roots },
              { "calls", calls },  { "sendrecv", sendrecv }, { "waitall", waitall }, { "ibarrier", ibarrier },
-             { "status", status }, { "sleeping", sleeping } };
+             { "status", status }, { "sleeping", sleeping }, { "asking", asking } };
 
 int main(int argc, char **argv)
 {

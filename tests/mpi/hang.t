@@ -228,6 +228,31 @@ def ended_by_a_launcher(tap, mpi):
         equal('rank', found['hang']['rank'], 1)
 
 
+def progress(directory, rank):
+    """Ticks of the last clock sample, and of the last one that found progress; None: not yet."""
+    path = os.path.join(directory, 'rank-%06d.fvr' % rank)
+    header = harness.run([harness.FVMPI, 'dump', path]).out if os.path.exists(path) else ''
+    found = [re.search(r' %s=(\d+)' % name, header) for name in ('alive_ticks', 'progress_ticks', 'init_ticks')]
+    return [int(f.group(1)) for f in found] if all(found) else None
+
+
+def in_vain(tap, mpi):
+    """test_hang.c has what follows from it after ten seconds."""
+    with tap.test('{}: ranks that ask in vain make no progress'.format(mpi)):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        command = mpi.profiled([mpi.build('hang.c'), 'asking'], directory, ['--sample'])
+        process = harness.start(mpi.command(2, command))
+
+        def asks():
+            found = [progress(directory, rank) for rank in range(2)]
+            return all(found) and all(f[2] and f[0] - f[2] > 1e9 for f in found) and found
+
+        for alive, last, init in wait_until(asks, what='that both ranks ask', pause=0.2):
+            check(last and last - init < (alive - init) / 2, 'init {}, progress {}, alive {}', init, last, alive)
+        os.kill(process.pid, signal.SIGTERM)
+        harness.finish(process, directory=directory)
+
+
 def statuses(tap, mpi):
     with tap.test('{}: what a rank exited with is told'.format(mpi)):
         run = mpi.profile(mpi.build('hang.c'), 2, ['status'])
@@ -258,6 +283,7 @@ def main():
     for mpi in harness.an_mpi(tap):
         statuses(tap, mpi)
         ended_by_a_launcher(tap, mpi)
+        in_vain(tap, mpi)
         for i in range(0, len(CASES), TOGETHER):
             hangs(tap, mpi, CASES[i : i + TOGETHER])
     tap.done()

@@ -12,7 +12,7 @@
 #define START UINT64_C(1000000000)
 #define MOST  6
 
-enum { F_SEND = 3, F_RECV, F_BARRIER, F_BCAST, F_REDUCE, F_SCAN, F_WAITALL, F_FENCE, F_FINALIZE };
+enum { F_SEND = 3, F_RECV, F_BARRIER, F_BCAST, F_REDUCE, F_SCAN, F_WAITALL, F_FENCE, F_FINALIZE, F_ASK };
 
 static struct fvr file[MOST];
 static int ranks;
@@ -31,6 +31,7 @@ static void name_functions(struct fvr *f)
     fvr_function(f, F_SCAN, FV_CLASS_COLLECTIVE, FV_RULE_SCAN, "MPI_Scan");
     fvr_function(f, F_WAITALL, FV_CLASS_COMPLETION, FV_RULE_P2P, "MPI_Waitall");
     fvr_function(f, F_FENCE, FV_CLASS_RMA, FV_RULE_P2P, "MPI_Win_fence");
+    fvr_function(f, F_ASK, FV_CLASS_COMPLETION, FV_RULE_NONE, "MPI_Test");
     fvr_function(f, F_FINALIZE, FV_CLASS_INIT, FV_RULE_BARRIER, "MPI_Finalize");
 }
 
@@ -517,6 +518,56 @@ static void exited_together(void **state)
     assert_headline("Ended without MPI_Finalize: rank 0 waits for rank 1, which is outside of MPI");
 }
 
+static void asks(uint32_t rank, double seconds)
+{
+    struct fv_rank *r = &model.ranks[rank];
+
+    for (size_t i = 0; i < model.function_count; i++)
+        if (!strcmp(model.functions[i].name, "MPI_Test"))
+            r->in_call.function = (uint32_t)i;
+    r->in_vain_s = seconds;
+    r->polled_s = 20;
+}
+
+static void judge_again(void)
+{
+    fv_hang_release((void *)(uintptr_t)fv_model_hang(&model));
+    free((void *)(uintptr_t)fv_model_hang(&model));
+    fv_hang_build(&model);
+}
+
+static void one_asks(void **state)
+{
+    (void)state;
+    rank(0, 0), in(F_RECV, 1, 1, 5);
+    rank(0, 0), outside();
+    judge();
+    asks(1, 9);
+    judge_again();
+    assert_int_equal(fv_model_hang(&model)->ranks[1].state, FV_HANG_ACTIVE);
+    asks(1, 15);
+    judge_again();
+    assert_int_equal(fv_model_hang(&model)->ranks[1].state, FV_HANG_ASKS);
+    assert_int_equal(fv_model_hang(&model)->asking, 1);
+    assert_headline("Killed; if it hung before: rank 0 waits for rank 1, which is asking in vain with MPI_Test, for "
+                    "15.0 s");
+}
+
+static void all_ask(void **state)
+{
+    (void)state;
+    rank(0, 0), outside();
+    rank(0, 0), outside();
+    judge();
+    asks(0, 15);
+    judge_again();
+    assert_int_equal(fv_model_hang(&model)->asking, 0); /* the other one may compute */
+    asks(0, 15), asks(1, 16);
+    judge_again();
+    assert_int_equal(fv_model_hang(&model)->asking, 2);
+    assert_headline("Killed: ranks 0 and 1 ask in vain whether something has come, for 15.0 s");
+}
+
 static void exited_before(void **state)
 {
     (void)state;
@@ -697,6 +748,8 @@ int main(void)
         TEST(came_back_from_finalize),
         TEST(exited_together),
         TEST(exited_before),
+        TEST(one_asks),
+        TEST(all_ask),
         TEST(a_rank_without_a_file),
         TEST(itself),
         TEST(threads),

@@ -10,12 +10,14 @@
 #include <math.h>
 #include <string.h>
 
-/* None of its threads began or ended a call in the last second. Who makes calls goes on, also one that polls: that it
- * does so for good is not known. */
+/* None of its threads began or ended a call in the last second. Who makes calls goes on, but for one that polls when
+ * nobody else goes on. */
 static bool stands(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_rank *r = &m->ranks[rank];
 
+    if (fv_model_hang(m)->ranks[rank].state == FV_HANG_ASKS)
+        return fv_model_hang(m)->asking;
     for (uint32_t i = 0; i < r->threads; i++) {
         const struct fv_in_call_view *in = &m->threads[r->first_thread + i].in_call;
 
@@ -37,6 +39,15 @@ static uint32_t cause_of(const struct fv_model *m, const struct fv_hang_cause *c
     return FV_NONE;
 }
 
+/* FV_NONE: none, or another may go on. */
+static uint32_t first_that_asks(const struct fv_hang *h)
+{
+    for (uint32_t i = 0; h->asking && i < h->rank_count; i++)
+        if (h->ranks[i].state == FV_HANG_ASKS)
+            return i;
+    return FV_NONE;
+}
+
 /* Ranks that were killed a moment after their last calls may have gone on well; so may those that somebody looked at,
  * and that have made calls since. FV_NONE: it is not sure that the run hangs. */
 static uint32_t culprit(const struct fv_model *m, const struct fv_hang *h)
@@ -45,7 +56,9 @@ static uint32_t culprit(const struct fv_model *m, const struct fv_hang *h)
         return h->mismatches[0].culprit;
     if (h->cycle_count)
         return h->cycles[0].lasting ? h->cycles[0].culprit : FV_NONE;
-    return h->cause_count && h->lasting ? cause_of(m, &h->causes[0]) : FV_NONE;
+    if (!h->cause_count)
+        return first_that_asks(h);
+    return h->lasting ? cause_of(m, &h->causes[0]) : FV_NONE;
 }
 
 /* Of a rank's main thread; FV_NONE: nobody looked at it. */

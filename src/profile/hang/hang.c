@@ -525,6 +525,15 @@ static struct wait wait_in_p2p(struct work *w, uint32_t rank, const struct fv_in
     return wait_for(w, list);
 }
 
+/* Most of the time since its last progress it does nothing else, as far as the sums tell. */
+static bool asks_in_vain(const struct fv_model *m, const struct fv_rank *r)
+{
+    const struct fv_in_call_view *in = &r->in_call;
+
+    return in->function != FV_NONE && fv_func_asks(&m->functions[in->function]) && r->in_vain_s >= FV_HANG_ASKS_S &&
+           r->polled_s + r->asked_s >= 0.9 * r->in_vain_s;
+}
+
 static struct wait wait_of(struct work *w, uint32_t rank, const struct fv_in_call_view *in)
 {
     if (!in->active)
@@ -556,7 +565,8 @@ static void find_wait(struct work *w, uint32_t rank)
 
         if (!was_there(w, r, t) || (!t->calls && !t->in_call.active))
             continue;
-        struct wait wait = wait_of(w, rank, &t->in_call);
+        struct wait wait =
+            t->main && asks_in_vain(w->m, r) ? (struct wait){ FV_HANG_ASKS, 0, 0 } : wait_of(w, rank, &t->in_call);
         if (t->main || !threads) {
             out->state = wait.state;
             out->missing = wait.missing;

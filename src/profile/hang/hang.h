@@ -22,6 +22,7 @@
     X(MATCHED, "matched") /* in a call that those it needs have come to: data are under way */ \
     X(RECENT, "recent")   /* of a job that runs: in a call for less than a second */           \
     X(UNTOLD, "untold")   /* in a call, and what it waits for was not recorded */              \
+    X(ASKS, "asks")       /* it polls, for FV_HANG_ASKS_S or longer in vain */                 \
     X(ENDED, "ended")     /* finalized, or exited */                                           \
     X(STOPPED, "stopped") /* not let run, by a signal or a debugger, where it does not wait */ \
     X(DEAD, "dead")       /* killed, and others run on */
@@ -81,10 +82,12 @@ struct fv_hang {
     size_t cause_count, cause_room;
     struct fv_hang_mismatch *mismatches;
     size_t mismatch_count, mismatch_room;
-    bool lasting; /* those who wait had been waiting for a second or more */
+    bool lasting;    /* those who wait had been waiting for a second or more */
+    uint32_t asking; /* ranks that ask in vain; 0 if one may go on by itself */
 };
 
 #define FV_HANG_LASTING_S 1.0
+#define FV_HANG_ASKS_S    10.0
 #define FV_HANG_SOME      FV_NONE
 
 /* Fills in all but the ranks' states and lists (hang_graph.c). */

@@ -337,8 +337,8 @@ static void find_cause(struct fv_hang *h, const struct reverse *r, enum fv_hang_
 }
 
 /* Of causes that as many wait for, those first that do not go away by themselves. */
-static const enum fv_hang_state cause_states[] = { FV_HANG_DEAD,   FV_HANG_STOPPED, FV_HANG_ACTIVE, FV_HANG_ENDED,
-                                                   FV_HANG_UNTOLD, FV_HANG_MATCHED, FV_HANG_RECENT };
+static const enum fv_hang_state cause_states[] = { FV_HANG_DEAD, FV_HANG_STOPPED, FV_HANG_ACTIVE,  FV_HANG_ENDED,
+                                                   FV_HANG_ASKS, FV_HANG_UNTOLD,  FV_HANG_MATCHED, FV_HANG_RECENT };
 enum { CAUSE_STATES = sizeof(cause_states) / sizeof(*cause_states) };
 
 static unsigned place_of(enum fv_hang_state state)
@@ -388,11 +388,18 @@ void fv_hang_solve(const struct fv_model *m, struct fv_hang *h)
     find_culprits(m, h);
     reverse_release(&r);
     h->lasting = true;
-    for (uint32_t i = 0; i < h->rank_count; i++)
-        if (h->ranks[i].state == FV_HANG_WAITS) {
-            h->waiting++;
-            h->stuck += h->ranks[i].stuck;
-            h->lasting = h->lasting && m->ranks[i].in_call.seconds >= FV_HANG_LASTING_S;
-        }
+    bool goes_on = false;
+    for (uint32_t i = 0; i < h->rank_count; i++) {
+        const enum fv_hang_state state = h->ranks[i].state;
+
+        h->asking += state == FV_HANG_ASKS;
+        goes_on |= state != FV_HANG_ASKS && state != FV_HANG_WAITS && state != FV_HANG_ENDED && state != FV_HANG_DEAD;
+        if (state != FV_HANG_WAITS)
+            continue;
+        h->waiting++;
+        h->stuck += h->ranks[i].stuck;
+        h->lasting = h->lasting && m->ranks[i].in_call.seconds >= FV_HANG_LASTING_S;
+    }
     h->lasting = h->lasting && h->waiting;
+    h->asking = goes_on ? 0 : h->asking;
 }

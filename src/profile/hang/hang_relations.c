@@ -74,11 +74,12 @@ static void get_cause_text(void *subject, const void *row, const struct fv_colum
     v->text = fv_hang_cause(t->model, row, t->text, sizeof(t->text));
 }
 
-#define STATE_DOC                                                                                                   \
-    "active: outside of MPI. waits: in a call that cannot complete yet. matched: in a call that can complete, "     \
-    "because the ranks it needs are in matching calls. recent: running, and in its call for less than a second. "   \
-    "untold: in a call whose partners were not recorded (one-sided, files, more than 32 requests, other threads "   \
-    "outside of MPI). ended: finalized, exited or replaced. stopped: by a signal or a debugger, where it does not " \
+#define STATE_DOC                                                                                                 \
+    "active: outside of MPI. waits: in a call that cannot complete yet. matched: in a call that can complete, "   \
+    "because the ranks it needs are in matching calls. recent: running, and in its call for less than a second. " \
+    "untold: in a call whose partners were not recorded (one-sided, files, more than 32 requests, other threads " \
+    "outside of MPI). asks: it polls, as with MPI_Test, and nothing has come for ten seconds or more. ended: "    \
+    "finalized, exited or replaced. stopped: by a signal or a debugger, where it does not "                       \
     "wait. dead: killed, and others run on."
 static const struct fv_column_def cause_columns[] = {
     { "hang_state", "state", "", STATE_DOC, FV_GET(FV_TYPE_TEXT, get_cause_state), .words = state_words },

@@ -3,6 +3,7 @@
 #include "profile/hang/hang.h"
 #include "tool/words.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,6 +205,12 @@ static void say_state(const struct fv_model *m, uint32_t rank, char *out, size_t
         fv_words_add(out, bytes, "stopped (%s), ", r->stopped == 't' ? "by a debugger" : "SIGSTOP");
     if (h->state == FV_HANG_DEAD)
         fv_words_add(out, bytes, "dead: killed ");
+    if (h->state == FV_HANG_ASKS) {
+        fv_words_add(out, bytes, "asking in vain with ");
+        say_function(m, &r->in_call, out, bytes);
+        fv_words_add(out, bytes, ", for %s", fv_words_seconds(r->in_vain_s, seconds));
+        return;
+    }
     if (!r->in_call.active) {
         say_outside(m, r, out, bytes);
         return;
@@ -239,6 +246,7 @@ char *fv_hang_cause(const struct fv_model *m, const struct fv_hang_cause *cause,
                                        "is in a call that can complete",
                                        "has just called MPI",
                                        "is in a call whose reason to wait is not recorded",
+                                       "asks in vain",
                                        "has ended",
                                        "is stopped",
                                        "is dead" };
@@ -247,6 +255,7 @@ char *fv_hang_cause(const struct fv_model *m, const struct fv_hang_cause *cause,
                                         "are in calls that can complete",
                                         "have just called MPI",
                                         "are in calls whose reason to wait is not recorded",
+                                        "ask in vain",
                                         "have ended",
                                         "are stopped",
                                         "are dead" };
@@ -331,7 +340,7 @@ static enum certainty certainty(const struct fv_model *m, bool killed)
     const struct fv_hang *h = fv_model_hang(m);
 
     if (!h->mismatch_count && !h->cycle_count && !h->cause_count)
-        return NOTHING;
+        return h->asking ? SURE : NOTHING;
     if (!killed || h->lasting || h->mismatch_count)
         return SURE;
     if (h->cycle_count)
@@ -340,6 +349,24 @@ static enum certainty certainty(const struct fv_model *m, bool killed)
     return state == FV_HANG_ENDED && !has_finalized(m, &h->causes[0]) ? SURE
            : state == FV_HANG_MATCHED                                 ? NOTHING
                                                                       : PERHAPS;
+}
+
+/* Nobody waits in a call: all look whether something has come. */
+static void say_asking(const struct fv_model *m, char *out, size_t bytes)
+{
+    uint32_t asking[64], count = 0;
+    double least_s = INFINITY;
+    char ranks[256], seconds[FV_WORD];
+
+    for (uint32_t i = 0; i < m->rank_count; i++)
+        if (fv_model_hang(m)->ranks[i].state == FV_HANG_ASKS) {
+            least_s = fmin(least_s, m->ranks[i].in_vain_s);
+            if (count < 64)
+                asking[count++] = i;
+        }
+    fv_words_add(out, bytes, "%s %s in vain whether something has come, for %s",
+                 name_ranks(m, asking, count, ranks, sizeof(ranks)), fv_model_hang(m)->asking > 1 ? "ask" : "asks",
+                 fv_words_seconds(least_s, seconds));
 }
 
 static void say_hang(const struct fv_model *m, char *out, size_t bytes)
@@ -356,6 +383,8 @@ static void say_hang(const struct fv_model *m, char *out, size_t bytes)
                          fv_words_s(h->cycle_count - 1));
     } else if (h->cause_count) {
         fv_words_add(out, bytes, "%s", fv_hang_cause(m, &h->causes[0], text, sizeof(text)));
+    } else if (h->asking) {
+        say_asking(m, out, bytes);
     }
 }
 
