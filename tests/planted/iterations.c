@@ -52,6 +52,15 @@ static void every(int with_norm)
     }
 }
 
+/* Rank 1 waits for rank 0 in MPI, on its processor as MPI may. */
+static void naps(void)
+{
+    for (int i = 0; i < 400; i++) {
+        pause_ms(rank == 0 && i % 50 == 49 ? 30 : 1);
+        halo();
+    }
+}
+
 /* At distances from 27 to 33. */
 static void irregular(void)
 {
@@ -253,6 +262,8 @@ int main(int argc, char **argv)
         steps();
     else if (!strcmp(problem, "rounds"))
         rounds();
+    if (!strcmp(problem, "naps"))
+        naps();
     if (!strcmp(problem, "moves"))
         moves();
     if (!strcmp(problem, "pipeline"))

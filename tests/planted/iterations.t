@@ -80,6 +80,18 @@ def every(mpi, program, problem, options):
     close('seconds', finding['lost_s'], 2 * sum(in_phase) - 2 * 8 * usual, 1e-4)
 
 
+def naps(mpi, program):
+    """Samples of who waits in MPI say nothing of what computes longer."""
+    looked = Looked(mpi, program, 'naps', options=('--sample', '--trace'))
+    looked.one(400)
+    for finding in looked.findings:
+        check('computes longer' not in finding['text'], '{}', finding)
+    if looked.calm(0.002):
+        finding = looked.finding('slow_iterations')
+        check('the time before MPI_Sendrecv in ' in finding['text'], '{}', finding)
+        equal('rank', finding['rank'], 0)
+
+
 def irregular(mpi, program):
     """Where the noise leaves saves among the long iterations, they are told of, however much it is."""
     looked = Looked(mpi, program, 'irregular')
@@ -251,6 +263,7 @@ def main():
             ('every 50th is longer', every, ('every', plainly)),
             ('every 50th is longer, by a trace', every, ('every', traced)),
             ('every 50th is longer, messages alone, by a trace', every, ('messages', traced)),
+            ('who waits does not compute longer', naps, ()),
             ('some at no fixed distance are longer', irregular, ()),
             ('from one on they are longer', steps, ()),
             ('sections of the user', sections, ()),

@@ -17,8 +17,9 @@ struct stream {
     const struct fv_iteration_symbols *symbols;
     fv_iteration_call_fn *take;
     void *context;
-    double last_s;      /* end of the call before */
-    uint32_t last_node; /* and its path */
+    double last_s;           /* end of the call before */
+    uint32_t last_node;      /* and its path */
+    struct fv_numbers sites; /* of events */
 };
 
 /* ---- symbols ---- */
@@ -112,17 +113,16 @@ static bool has_events(const struct fv_chunk *chunk)
     return fv_chunk_has_events(chunk);
 }
 
-static void take_traced(struct stream *s)
+static void each_traced(struct stream *s, void (*visit)(struct stream *s, const struct fv_event *call))
 {
     struct fv_build_file *f = &s->build->files[s->rank];
     struct fv_unpacked_events unpacked = { 0 };
-    struct fv_numbers sites = { 0 };
     size_t count;
     const struct fv_chunk **chunks = fv_thread_chunks(f->reader, s->thread, has_events, &count);
     struct fv_event e;
 
     if (count)
-        fv_build_event_sites(s->build, s->rank, s->thread, &sites);
+        fv_build_event_sites(s->build, s->rank, s->thread, &s->sites);
     for (size_t i = 0; i < count; i++) {
         if (i && chunks[i]->first == chunks[i - 1]->first) /* the same calls, compressed */
             continue;
@@ -130,12 +130,35 @@ static void take_traced(struct stream *s)
 
         while (fv_event_next(&c, &e))
             if (e.kind == FV_EV_CALL)
-                hand_over(s, fv_numbers_get(&sites, e.field[0]), e.begin, e.end);
+                visit(s, &e);
         fv_reader_forget(f->reader, chunks[i]);
     }
     free(chunks);
     fv_unpacked_events_release(&unpacked);
-    fv_numbers_release(&sites);
+    fv_numbers_release(&s->sites);
+}
+
+static void hand_over_traced(struct stream *s, const struct fv_event *e)
+{
+    hand_over(s, fv_numbers_get(&s->sites, e->field[0]), e->begin, e->end);
+}
+
+struct within {
+    const double *times_s;
+    size_t count, at; /* at: the first that is not before the present call */
+    bool *within;
+};
+
+static void mark_within(struct stream *s, const struct fv_event *e)
+{
+    struct within *w = s->context;
+    const double begin_s = fv_build_time(s->build->model, s->rank, e->begin),
+                 end_s = fv_build_time(s->build->model, s->rank, e->end);
+
+    while (w->at < w->count && w->times_s[w->at] < begin_s)
+        w->at++;
+    for (; w->at < w->count && w->times_s[w->at] < end_s; w->at++)
+        w->within[w->at] = true;
 }
 
 /* Behind the first ones, the log has multiples of 2^thinned alone. */
@@ -199,7 +222,16 @@ void fv_iteration_calls(struct fv_build *b, uint32_t rank, bool traced, const st
                         .last_s = -INFINITY };
 
     if (traced)
-        take_traced(&s);
+        each_traced(&s, hand_over_traced);
     else
         take_logged(&s, fv_iteration_logged(b, rank));
+}
+
+void fv_iteration_within_calls(struct fv_build *b, uint32_t rank, const double *times_s, size_t count, bool *within)
+{
+    struct within w = { times_s, count, 0, within };
+    struct stream s = { .build = b, .rank = rank, .thread = fv_iteration_thread(b->model, rank), .context = &w };
+
+    if (count)
+        each_traced(&s, mark_within);
 }

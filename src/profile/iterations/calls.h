@@ -27,6 +27,9 @@ typedef void fv_iteration_call_fn(void *context, const struct fv_iteration_call 
 /* What tests whether something has come is left out: how often that is asked says nothing of the program. */
 void fv_iteration_calls(struct fv_build *build, uint32_t rank, bool traced, const struct fv_iteration_symbols *symbols,
                         fv_iteration_call_fn *take, void *context);
+/* Which of these times, in order, lie within calls of the rank's main thread, by its trace. */
+void fv_iteration_within_calls(struct fv_build *build, uint32_t rank, const double *times_s, size_t count,
+                               bool *within);
 /* The node of a path that is so deep, 0: outermost; or its innermost. */
 uint32_t fv_iteration_node(const struct fv_model *model, uint32_t node, uint32_t depth);
 /* How many blocking collective calls the log has without a gap, from the first on; UINT64_MAX: all. */

@@ -2,6 +2,7 @@
 /* See samples.h. */
 #include "profile/iterations/samples.h"
 
+#include "profile/iterations/calls.h"
 #include "profile/places.h"
 #include "profile/samples/sample_paths.h"
 
@@ -17,13 +18,20 @@ static struct fv_iteration_sample *sample_of(struct fv_iterations *it, uint32_t 
     return FV_INTERNED(it->sample_index, it->samples, it->sample_count, it->sample_room, (uint32_t[]){ unit, node });
 }
 
-void fv_iteration_samples_read(struct fv_build *b, uint32_t rank, uint32_t thread, uint32_t unit,
-                               const struct fv_iteration_span *spans, size_t count)
+/* A thread's, in order. */
+struct logged {
+    double *times_s;
+    uint32_t *nodes;
+    size_t count, times_room, nodes_room;
+};
+
+static struct logged read_log(struct fv_build *b, uint32_t rank, uint32_t thread)
 {
     struct fv_build_file *f = &b->files[rank];
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SAMPLE_LOG);
     struct fv_sample_trees trees = { 0 };
     struct fv_logged_sample r;
+    struct logged log = { .count = 0 };
     bool any = false;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
@@ -33,17 +41,40 @@ void fv_iteration_samples_read(struct fv_build *b, uint32_t rank, uint32_t threa
             fv_sample_trees_read(&trees, b, f);
         any = true;
         memcpy(&r, p, sizeof(r));
-        uint32_t node = fv_sample_trees_node(&trees, c.thread, r.path);
-        double time_s = fv_build_time(b->model, rank, r.ticks);
-        size_t at = FV_COUNT_BEFORE(i, count, spans[i].end_s <= time_s);
+        const uint32_t node = fv_sample_trees_node(&trees, c.thread, r.path);
+        const double time_s = fv_build_time(b->model, rank, r.ticks);
 
-        if (!node || node == FV_NONE || at == count || spans[at].begin_s > time_s)
+        if (!node || node == FV_NONE || (log.count && time_s < log.times_s[log.count - 1]))
             continue;
-        struct fv_iteration_sample *s = sample_of(fv_model_iterations(b->model), unit, node);
+        FV_GROW(log.times_s, log.times_room, log.count + 1);
+        FV_GROW(log.nodes, log.nodes_room, log.count + 1);
+        log.times_s[log.count] = time_s;
+        log.nodes[log.count++] = node;
+    }
+    fv_sample_trees_release(&trees);
+    return log;
+}
+
+void fv_iteration_samples_read(struct fv_build *b, uint32_t rank, uint32_t thread, uint32_t unit,
+                               const struct fv_iteration_span *spans, size_t count)
+{
+    struct logged log = read_log(b, rank, thread);
+    bool *within = fv_xcalloc(log.count + 1, sizeof(*within));
+
+    fv_iteration_within_calls(b, rank, log.times_s, log.count, within);
+    for (size_t i = 0; i < log.count; i++) {
+        const double time_s = log.times_s[i];
+        const size_t at = FV_COUNT_BEFORE(k, count, spans[k].end_s <= time_s);
+
+        if (within[i] || at == count || spans[at].begin_s > time_s)
+            continue;
+        struct fv_iteration_sample *s = sample_of(fv_model_iterations(b->model), unit, log.nodes[i]);
         s->in_long += spans[at].is_long;
         s->in_others += !spans[at].is_long;
     }
-    fv_sample_trees_release(&trees);
+    free(within);
+    free(log.times_s);
+    free(log.nodes);
 }
 
 /* A function of the program, by its name. */

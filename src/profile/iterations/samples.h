@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Samples of the CPU clock in a trace, by iteration: which function long iterations compute in more than others. */
+/* Samples of the CPU clock in a trace, by iteration: which function long iterations compute in more than others. Those
+ * within calls of MPI do not count: ranks may wait there. */
 #ifndef FV_ITERATION_SAMPLES_H
 #define FV_ITERATION_SAMPLES_H
 
