@@ -90,6 +90,11 @@ def naps(mpi, program):
         finding = looked.finding('slow_iterations')
         check('the time before MPI_Sendrecv in ' in finding['text'], '{}', finding)
         equal('rank', finding['rank'], 0)
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', looked.run.directory]).ended(0)
+    data = harness.report_of(looked.run.directory).data
+    (loop,) = [s for s in data['callsites'] if s['function'] == 'MPI_Sendrecv']
+    check(loop['wait_s'] >= 0.15, 'rank 1 waits for 8 naps of 30 ms: {}', loop)
+    close('waiting of an iteration', data['iterations'][0]['wait_s'] * 400 * 2, loop['wait_s'], 1e-4)
 
 
 def irregular(mpi, program):

@@ -37,6 +37,7 @@ struct series {
     uint32_t *rank_of;
     float *load; /* [iteration][rank]; NULL: too many */
     uint8_t *class;
+    uint64_t *calls, *calls_of_rank; /* by site, in iterations: of ranks that have as many, and of the present one */
     struct fv_extra extra;
 };
 struct fv_iteration_gather {
@@ -76,6 +77,8 @@ void fv_iteration_gather_free(struct fv_iteration_gather *g)
         free(g->items[i].rank_of);
         free(g->items[i].load);
         free(g->items[i].class);
+        free(g->items[i].calls);
+        free(g->items[i].calls_of_rank);
         fv_extra_release(&g->items[i].extra);
     }
     if (g) {
@@ -102,15 +105,37 @@ static void add_cut(struct series *s, const struct fv_cut *cut)
     s->cuts[s->cut_count++] = (struct cut){ .of = *cut };
 }
 
+static void count_call(struct series *s, uint32_t symbol, uint32_t sites)
+{
+    if (!s->cutter.is_in || symbol >= sites)
+        return;
+    if (!s->calls_of_rank)
+        s->calls_of_rank = fv_xcalloc(sites, sizeof(*s->calls_of_rank));
+    s->calls_of_rank[symbol]++;
+}
+
 static void take_cut(void *context, const struct fv_iteration_call *call)
 {
     struct fv_iteration_gather *g = context;
     struct fv_cut cut;
 
-    for (size_t i = 0; i < g->count; i++)
-        if (g->items[i].by.is_main &&
-            fv_cutter_call(&g->items[i].cutter, call->symbol, call->begin_s, call->end_s, &cut))
-            add_cut(&g->items[i], &cut);
+    for (size_t i = 0; i < g->count; i++) {
+        struct series *s = &g->items[i];
+
+        if (!s->by.is_main)
+            continue;
+        if (fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut))
+            add_cut(s, &cut);
+        count_call(s, call->symbol, g->symbols.sites);
+    }
+}
+
+static void add_calls(struct series *s, uint32_t sites)
+{
+    if (!s->calls)
+        s->calls = fv_xcalloc(sites + 1, sizeof(*s->calls));
+    for (uint32_t i = 0; s->calls_of_rank && i < sites; i++)
+        s->calls[i] += s->calls_of_rank[i];
 }
 
 /* The last iteration of each unit. */
@@ -156,6 +181,7 @@ static void merge_rank(struct fv_iteration_gather *g, struct series *s)
                 s->load[i * shown + s->ranks] = (float)fmax(c->end_s - c->begin_s - c->called_s, 0);
         }
         s->rank_of[s->ranks++] = g->rank;
+        add_calls(s, g->symbols.sites);
     }
 }
 
@@ -167,12 +193,19 @@ static void begin_cutting(struct fv_iteration_gather *g)
     }
 }
 
+static void begin_series(struct series *s, uint32_t sites)
+{
+    s->cut_count = s->waited = 0;
+    if (s->calls_of_rank)
+        memset(s->calls_of_rank, 0, sites * sizeof(*s->calls_of_rank));
+}
+
 static void begin_rank(struct fv_iteration_gather *g, uint32_t rank)
 {
     g->rank = rank;
     g->thread = fv_iteration_thread(g->build->model, rank);
     for (size_t i = 0; i < g->count; i++)
-        g->items[i].cut_count = g->items[i].waited = 0;
+        begin_series(&g->items[i], g->symbols.sites);
     begin_cutting(g);
 }
 
@@ -270,6 +303,17 @@ static void add_numbers(struct fv_iteration_gather *g, struct series *s, struct 
     free(loads);
 }
 
+static void add_parts(struct fv_iteration_gather *g, const struct series *s)
+{
+    struct fv_iterations *it = iterations(g);
+
+    for (uint32_t i = 0; it->traced && s->calls && i < g->symbols.sites; i++)
+        if (s->calls[i]) {
+            FV_GROW(it->parts, it->part_room, it->part_count + 1);
+            it->parts[it->part_count++] = (struct fv_iteration_part){ s->unit, i, s->calls[i] };
+        }
+}
+
 /* Which are compared: long ones with others; of a trend the last tenth with the first. */
 static void classify(struct series *s, const struct fv_iteration_times *t, const double *seconds)
 {
@@ -306,6 +350,7 @@ static void judge(struct fv_iteration_gather *g, struct series *s)
     double *undisturbed = fv_xcalloc(s->count + 1, sizeof(*undisturbed));
 
     add_numbers(g, s, u);
+    add_parts(g, s);
     u->count = s->count;
     u->ranks = (uint32_t)s->ranks;
     u->wait_s = 0;

@@ -372,7 +372,28 @@ void fv_iterations_renumber(struct fv_model *m, const uint32_t *sites)
         if (it->extras)
             fv_extra_judge(&it->extras[i], m, sites, &it->units[i]);
     }
+    for (size_t i = 0; i < it->part_count; i++)
+        it->parts[i].site = sites[it->parts[i].site];
     release_extras(it);
+}
+
+/* Of a site's waiting a unit has the part that it has of its calls. */
+void fv_iterations_complete(struct fv_model *m)
+{
+    struct fv_iterations *it = fv_model_iterations(m);
+
+    it->is_analysed = it->traced && m->causes.source == FV_CAUSES_TRACE;
+    for (size_t i = 0; it->is_analysed && i < it->count; i++)
+        it->units[i].wait_s = it->units[i].is_main ? 0 : NAN;
+    for (size_t i = 0; it->is_analysed && i < it->part_count; i++) {
+        const struct fv_iteration_part *part = &it->parts[i];
+        struct fv_iteration_unit *u = &it->units[part->unit];
+        const struct fv_site *site = &m->sites[part->site];
+
+        if (site->stat.calls)
+            u->wait_s +=
+                site->wait_s * fmin((double)part->calls / (double)site->stat.calls, 1) / (double)(u->count * u->ranks);
+    }
 }
 
 void fv_iterations_release(void *data)
@@ -382,6 +403,7 @@ void fv_iterations_release(void *data)
     release_extras(it);
     free(it->units);
     free(it->numbers);
+    free(it->parts);
     free(it->samples);
     fv_index_release(&it->sample_index);
     *it = (struct fv_iterations){ 0 };

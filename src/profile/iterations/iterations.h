@@ -41,6 +41,12 @@ struct fv_iteration_number {
 };
 #define FV_ITERATION_ROWS 1000 /* of a unit, at most */
 
+/* Calls of a site in iterations of a unit, of a trace: over all ranks. */
+struct fv_iteration_part {
+    uint32_t unit, site;
+    uint64_t calls;
+};
+
 /* Samples of the CPU clock at a call path. */
 struct fv_iteration_sample {
     uint32_t unit, node;         /* its key */
@@ -55,12 +61,15 @@ struct fv_iterations {
     size_t count, room;
     struct fv_iteration_number *numbers;
     size_t number_count, number_room;
+    struct fv_iteration_part *parts;
+    size_t part_count, part_room;
     struct fv_iteration_sample *samples; /* of a trace */
     size_t sample_count, sample_room;
     struct fv_index sample_index;
     bool traced;                        /* by all calls; else by blocking collective calls */
     bool is_part;                       /* ... of which the log has only the first ones, ... */
     uint64_t first_calls;               /* ... so many of a rank, at least */
+    bool is_analysed;                   /* waiting of units is of all their calls, by the trace's analysis */
     const char *left;                   /* why nothing was looked for, a clause; NULL: it was */
     struct fv_iteration_gather *gather; /* while they are read */
     struct fv_extra *extras;            /* then by unit, until call sites have their numbers; NULL: none */
@@ -73,6 +82,7 @@ void fv_iterations_waited(struct fv_build *build, uint32_t rank, uint32_t thread
                           double preempted_s);
 /* Call sites have these numbers now: causes of long iterations are judged. */
 void fv_iterations_renumber(struct fv_model *model, const uint32_t *sites);
+void fv_iterations_complete(struct fv_model *model);
 void fv_iterations_release(void *data);
 
 #endif

@@ -54,8 +54,10 @@ static const struct fv_column_def unit_columns[] = {
     { "computing_s", "computing", "s", "Mean time outside of MPI, of an iteration and rank. Null: not known.",
       FV_FIELD(U, computing_s), .flags = FV_NULLABLE },
     { "mpi_s", "MPI", "s", "Mean time in MPI. Null: not known.", FV_FIELD(U, mpi_s), .flags = FV_NULLABLE },
-    { "wait_s", "waiting", "s", "Mean waiting in blocking collective calls. Null: not known.", FV_FIELD(U, wait_s),
-      .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "wait_s", "waiting", "s",
+      "Mean waiting of an iteration and rank: in all its calls by a trace that was analysed, else in blocking "
+      "collective calls. Null: not known.",
+      FV_FIELD(U, wait_s), .flags = FV_NULLABLE | FV_ESTIMATE },
     FV_ITERATION_TRENDS,
 };
 static const struct fv_relation units_relation = {
@@ -123,5 +125,6 @@ const struct fv_subject fv_iterations_subject = {
     .relations = { &units_relation, &numbers_relation },
     .fold = fold_iterations,
     .renumber = fv_iterations_renumber,
+    .complete = fv_iterations_complete,
     .release = fv_iterations_release,
 };

@@ -38,8 +38,9 @@ FV_TEXT_SECTION(iterations)
     if (!it->count)
         return;
     fv_text_relation(p, v, "iterations", "unit",
-                     it->traced ? "what the program repeats, by the trace; waiting: in blocking collective calls"
-                                : "what the program repeats, by its blocking collective calls");
+                     it->is_analysed ? "what the program repeats, by the trace"
+                     : it->traced    ? "what the program repeats, by the trace; waiting: in blocking collective calls"
+                                     : "what the program repeats, by its blocking collective calls");
     if (it->is_part)
         fv_text_note(p, FV_PLAIN, "of the first %s collective calls of a rank: the log has not all (--collectives-max)",
                      fv_words_count(it->first_calls, calls));
