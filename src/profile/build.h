@@ -50,7 +50,7 @@ struct fv_build_file {
     struct fv_numbers comm_ranks; /* ... and the rank's own rank there */
     struct fv_own_numbers *own;   /* fv_build_numbers() */
     struct fv_cell_map *cells;
-    size_t cell_maps, cell_map_room;
+    size_t cell_maps, cell_map_room, cell_map_last;
     bool changed; /* since it was opened, which has been said */
 };
 
@@ -175,8 +175,8 @@ uint32_t fv_build_function_of(struct fv_build *build, struct fv_build_file *file
 /* Call sites as the events of a thread number them: in fv_model.sites. */
 void fv_build_event_sites(struct fv_build *build, uint32_t rank, uint32_t thread, struct fv_numbers *out);
 /* What became of a cell; NULL: it is left out. Its waiting; NULL: there are no sections. */
-const struct fv_cell_place *fv_build_place(const struct fv_build_file *file, uint32_t thread, uint64_t cell);
-struct fv_cell_wait *fv_build_cell_wait(const struct fv_build_file *file, uint32_t thread, uint64_t cell);
+const struct fv_cell_place *fv_build_place(struct fv_build_file *file, uint32_t thread, uint64_t cell);
+struct fv_cell_wait *fv_build_cell_wait(struct fv_build_file *file, uint32_t thread, uint64_t cell);
 /* Is it a communicator of one rank, who waits for nobody? */
 bool fv_build_alone(const struct fv_model *model, const struct fv_build_file *file, uint32_t comm);
 /* An address that is to be named: its index in fv_model.addresses. */

@@ -372,9 +372,18 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static const struct fv_cell_map *map_of(const struct fv_build_file *f, uint32_t thread, uint64_t cell)
+static bool has_cell(const struct fv_cell_map *m, uint32_t thread, uint64_t cell)
+{
+    return m->thread == thread && cell - m->first < m->count;
+}
+
+/* Mostly it is the one that was found last. */
+static const struct fv_cell_map *map_of(struct fv_build_file *f, uint32_t thread, uint64_t cell)
 {
     size_t low = 0, high = f->cell_maps;
+
+    if (f->cell_map_last < f->cell_maps && has_cell(&f->cells[f->cell_map_last], thread, cell))
+        return &f->cells[f->cell_map_last];
 
     while (low < high) { /* the last one that does not begin behind it */
         size_t middle = (low + high) / 2;
@@ -385,18 +394,20 @@ static const struct fv_cell_map *map_of(const struct fv_build_file *f, uint32_t 
         else
             high = middle;
     }
-    const struct fv_cell_map *m = low ? &f->cells[low - 1] : NULL;
-    return m && m->thread == thread && cell - m->first < m->count ? m : NULL;
+    if (!low || !has_cell(&f->cells[low - 1], thread, cell))
+        return NULL;
+    f->cell_map_last = low - 1;
+    return &f->cells[f->cell_map_last];
 }
 
-const struct fv_cell_place *fv_build_place(const struct fv_build_file *f, uint32_t thread, uint64_t cell)
+const struct fv_cell_place *fv_build_place(struct fv_build_file *f, uint32_t thread, uint64_t cell)
 {
     const struct fv_cell_map *m = map_of(f, thread, cell);
 
     return m && m->cells[cell - m->first].site_rank != FV_NONE ? &m->cells[cell - m->first] : NULL;
 }
 
-struct fv_cell_wait *fv_build_cell_wait(const struct fv_build_file *f, uint32_t thread, uint64_t cell)
+struct fv_cell_wait *fv_build_cell_wait(struct fv_build_file *f, uint32_t thread, uint64_t cell)
 {
     const struct fv_cell_map *m = map_of(f, thread, cell);
 

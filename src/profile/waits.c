@@ -129,7 +129,7 @@ static double common_time(const struct fv_wait_join *j, uint32_t rank, uint64_t 
 static bool resolve(const struct fv_wait_join *j, uint32_t rank, uint32_t thread, const struct fv_coll_record *r,
                     struct call *out)
 {
-    const struct fv_build_file *f = &j->build->files[rank];
+    struct fv_build_file *f = &j->build->files[rank];
     const struct fv_model *m = j->build->model;
     const struct fv_cell_place *place = fv_build_place(f, thread, r->cell_flags >> 3);
 

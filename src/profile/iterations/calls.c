@@ -183,7 +183,7 @@ uint64_t fv_iteration_logged(const struct fv_build *b, uint32_t rank)
 
 static void take_logged(struct stream *s, uint64_t most)
 {
-    const struct fv_build_file *f = &s->build->files[s->rank];
+    struct fv_build_file *f = &s->build->files[s->rank];
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COLLECTIVES);
     struct fv_coll_record r;
 

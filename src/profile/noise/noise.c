@@ -39,7 +39,7 @@ static int by_time(const void *a, const void *b)
 
 static void read_calls(struct gather *g, uint32_t rank)
 {
-    const struct fv_build_file *f = &g->build->files[rank];
+    struct fv_build_file *f = &g->build->files[rank];
     const struct fv_model *m = g->build->model;
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COLLECTIVES);
     struct fv_coll_record r;

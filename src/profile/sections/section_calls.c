@@ -229,27 +229,73 @@ void fv_section_read_cells(struct fv_section_gather *g, struct fv_build_file *f,
     g->parts = (struct fv_index){ 0 };
 }
 
-/* Of "all", calls and their waiting are those of the call sites. */
+/* ---- "all" ---- */
+
+/* What the call sites of a rank sum up to, by function. */
+struct by_function {
+    struct fv_section_calls *sums;
+    uint32_t *met;
+    size_t count;
+};
+
+static void sum_site(struct by_function *all, const struct fv_model *m, const struct fv_site_rank *s)
+{
+    const uint32_t function = m->sites[s->site].function;
+    struct fv_section_calls *sum = &all->sums[function];
+
+    if (!sum->function) {
+        sum->function = m->functions[function].name;
+        all->met[all->count++] = function;
+    }
+    sum->calls += s->stat.calls;
+    sum->time_s += s->stat.sum_s;
+    sum->wait_s += s->wait_s;
+    if (s->stat.calls)
+        add_kind(&sum->wait_kind, &sum->wait_kinds, s->wait_kind);
+}
+
+/* Whose place in the list is behind `*at`, mostly. NULL: it has none. */
+static struct fv_section_rank *find_rank(struct fv_sections_view *s, uint32_t section, uint32_t rank, size_t *at)
+{
+    for (size_t n = 0; n < s->rank_count; n++, *at = *at + 1 < s->rank_count ? *at + 1 : 0)
+        if (s->ranks[*at].section == section && s->ranks[*at].rank == rank)
+            return &s->ranks[*at];
+    return NULL;
+}
+
+static void hand_over(struct fv_section_gather *g, uint32_t section, uint32_t rank, struct by_function *all, size_t *at)
+{
+    struct fv_section_rank *whole = find_rank(g->out, section, rank, at);
+
+    for (size_t i = 0; i < all->count; i++) {
+        struct fv_section_calls *sum = &all->sums[all->met[i]];
+
+        add_to_function(g, section, all->met[i], rank, sum);
+        if (whole)
+            add_to_rank(whole, sum);
+        *sum = (struct fv_section_calls){ 0 };
+    }
+    all->count = 0;
+}
+
+/* Its calls and their waiting are those of the call sites, which come rank by rank. */
 void fv_section_add_all_sites(struct fv_section_gather *g)
 {
     const struct fv_model *m = g->build->model;
-    uint32_t all = fv_section_view_of(g, "all", 0, 0, true, false);
+    const uint32_t section = fv_section_view_of(g, "all", 0, 0, true, false);
+    struct by_function all = { fv_xcalloc(m->function_count + 1, sizeof(*all.sums)),
+                               fv_xcalloc(m->function_count + 1, sizeof(*all.met)), 0 };
     size_t at = 0;
 
     for (size_t i = 0; i < m->site_rank_count; i++) {
-        const struct fv_site_rank *s = &m->site_ranks[i];
-        struct fv_section_calls sums = {
-            .calls = s->stat.calls, .time_s = s->stat.sum_s, .wait_s = s->wait_s, .wait_kind = s->wait_kind
-        };
-
-        add_to_function(g, all, m->sites[s->site].function, s->rank, &sums);
-        for (size_t n = 0; n < g->out->rank_count; n++, at = at + 1 < g->out->rank_count ? at + 1 : 0)
-            if (g->out->ranks[at].section == all && g->out->ranks[at].rank == s->rank) {
-                add_to_rank(&g->out->ranks[at], &sums);
-                break;
-            }
+        sum_site(&all, m, &m->site_ranks[i]);
+        if (i + 1 == m->site_rank_count || m->site_ranks[i + 1].rank != m->site_ranks[i].rank)
+            hand_over(g, section, m->site_ranks[i].rank, &all, &at);
     }
+    free(all.sums);
+    free(all.met);
 }
+
 /* ---- order ---- */
 
 static int by_calls_time(const void *a, const void *b)
