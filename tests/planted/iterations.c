@@ -61,6 +61,18 @@ static void naps(void)
     }
 }
 
+/* All call it, some more often. */
+static void oftener(void)
+{
+    for (int i = 0; i < 300; i++) {
+        for (int k = 0; k < (i % 20 == 19 ? 12 : 1); k++) {
+            pause_ms(1);
+            halo();
+        }
+        norm(i);
+    }
+}
+
 /* At distances from 27 to 33. */
 static void irregular(void)
 {
@@ -264,6 +276,8 @@ int main(int argc, char **argv)
         rounds();
     if (!strcmp(problem, "naps"))
         naps();
+    if (!strcmp(problem, "oftener"))
+        oftener();
     if (!strcmp(problem, "moves"))
         moves();
     if (!strcmp(problem, "pipeline"))

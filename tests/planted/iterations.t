@@ -97,6 +97,16 @@ def naps(mpi, program):
     close('waiting of an iteration', data['iterations'][0]['wait_s'] * 400 * 2, loop['wait_s'], 1e-4)
 
 
+def oftener(mpi, program):
+    looked = Looked(mpi, program, 'oftener', options=('--sample=off', '--trace'))
+    unit = looked.one(300)
+    for finding in looked.findings:
+        check('calls' not in finding['text'] and 'computes longer' not in finding['text'], '{}', finding)
+    if looked.calm(0.002) and unit['period'] == 20:
+        text = r'every 20th of .*: MPI_Sendrecv in halo\(\) at iterations.c:[0-9]+ is called 12 times, in others 1$'
+        check(re.match(text, looked.finding('slow_iterations')['text']), '{}', looked.findings)
+
+
 def irregular(mpi, program):
     """Where the noise leaves saves among the long iterations, they are told of, however much it is."""
     looked = Looked(mpi, program, 'irregular')
@@ -218,10 +228,14 @@ def nest(mpi, program, options, loop):
     equal('inner', [(u['count'], u['inside'], plain(u['function'])) for u in inner], [(rounds, 0, loop)])
 
 
-def phases(mpi, program):
-    looked = Looked(mpi, program, 'phases')
+def phases(mpi, program, options):
+    looked = Looked(mpi, program, 'phases', options=options)
     equal('units', [(u['count'], u['inside']) for u in looked.units], [(200, None), (100, None)])
     check(looked.units[0]['end_s'] <= looked.units[1]['begin_s'], '{}', looked.units)
+    if '--trace' in options:
+        harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', looked.run.directory]).ended(0)
+        for unit in harness.report_of(looked.run.directory).data['iterations']:
+            check(0 < unit['wait_s'] <= unit['mpi_s'] * (1 + 1e-6), '{}', unit)
 
 
 def steady(mpi, program, options):
@@ -269,6 +283,7 @@ def main():
             ('every 50th is longer, by a trace', every, ('every', traced)),
             ('every 50th is longer, messages alone, by a trace', every, ('messages', traced)),
             ('who waits does not compute longer', naps, ()),
+            ('some call it more often', oftener, ()),
             ('some at no fixed distance are longer', irregular, ()),
             ('from one on they are longer', steps, ()),
             ('sections of the user', sections, ()),
@@ -278,7 +293,8 @@ def main():
             ('growth', grows, ()),
             ('rounds in rounds', nest, (plainly, 'norm')),
             ('rounds in rounds, by a trace', nest, (traced, 'solve')),
-            ('two loops', phases, ()),
+            ('two loops', phases, (plainly,)),
+            ('two loops, by a trace', phases, (traced,)),
             ('a steady loop', steady, (plainly,)),
             ('a steady loop, by a trace', steady, (traced,)),
             ('three calls of one place in each', stages, (plainly,)),

@@ -147,6 +147,11 @@ static uint32_t rank_of(const struct fv_extra *x, const uint32_t *sites, uint32_
     return stands_out ? most : FV_NONE;
 }
 
+static double mean_calls(const struct fv_extra *x, const struct fv_extra_place *p, enum fv_extra_class class)
+{
+    return (double)p->calls[class] / ((double)x->classes[class] * (double)x->ranks);
+}
+
 static void set_cause(const struct fv_extra *x, const struct fv_model *m, const uint32_t *sites, uint32_t site,
                       const struct fv_extra_place *p, struct fv_iteration_unit *out)
 {
@@ -154,6 +159,8 @@ static void set_cause(const struct fv_extra *x, const struct fv_model *m, const 
 
     out->longs = x->classes[FV_EXTRA_LONG];
     out->others = x->classes[FV_EXTRA_OTHER];
+    out->calls_in_long = mean_calls(x, p, FV_EXTRA_LONG);
+    out->calls_in_others = mean_calls(x, p, FV_EXTRA_OTHER);
     out->cause_site = site;
     out->cause_node = fv_iteration_node(m, node, (shared < x->depth ? shared : x->depth) + 1);
     out->cause_rank = rank_of(x, sites, site, p);

@@ -37,7 +37,10 @@ struct series {
     uint32_t *rank_of;
     float *load; /* [iteration][rank]; NULL: too many */
     uint8_t *class;
-    uint64_t *calls, *calls_of_rank; /* by site, in iterations: of ranks that have as many, and of the present one */
+    struct part_calls {
+        uint64_t all, of_rank, open; /* in iterations: of ranks that have as many, and of the present one, ... */
+    } * calls;                       /* ... and in the one that is not over; by site; NULL: none */
+    uint64_t ended, ended_of_rank;   /* iterations whose calls these are: all but the last ones of ranks */
     struct fv_extra extra;
 };
 struct fv_iteration_gather {
@@ -78,7 +81,6 @@ void fv_iteration_gather_free(struct fv_iteration_gather *g)
         free(g->items[i].load);
         free(g->items[i].class);
         free(g->items[i].calls);
-        free(g->items[i].calls_of_rank);
         fv_extra_release(&g->items[i].extra);
     }
     if (g) {
@@ -105,13 +107,23 @@ static void add_cut(struct series *s, const struct fv_cut *cut)
     s->cuts[s->cut_count++] = (struct cut){ .of = *cut };
 }
 
+/* Where it does not count them: behind the last iteration there may be other calls, so that its own are not known. */
+static void end_calls(struct series *s, uint32_t sites, bool counts)
+{
+    for (uint32_t i = 0; s->calls && i < sites; i++) {
+        s->calls[i].of_rank += counts ? s->calls[i].open : 0;
+        s->calls[i].open = 0;
+    }
+    s->ended_of_rank += counts;
+}
+
 static void count_call(struct series *s, uint32_t symbol, uint32_t sites)
 {
     if (!s->cutter.is_in || symbol >= sites)
         return;
-    if (!s->calls_of_rank)
-        s->calls_of_rank = fv_xcalloc(sites, sizeof(*s->calls_of_rank));
-    s->calls_of_rank[symbol]++;
+    if (!s->calls)
+        s->calls = fv_xcalloc(sites, sizeof(*s->calls));
+    s->calls[symbol].open++;
 }
 
 static void take_cut(void *context, const struct fv_iteration_call *call)
@@ -124,18 +136,19 @@ static void take_cut(void *context, const struct fv_iteration_call *call)
 
         if (!s->by.is_main)
             continue;
-        if (fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut))
+        if (fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut)) {
             add_cut(s, &cut);
+            end_calls(s, g->symbols.sites, true);
+        }
         count_call(s, call->symbol, g->symbols.sites);
     }
 }
 
 static void add_calls(struct series *s, uint32_t sites)
 {
-    if (!s->calls)
-        s->calls = fv_xcalloc(sites + 1, sizeof(*s->calls));
-    for (uint32_t i = 0; s->calls_of_rank && i < sites; i++)
-        s->calls[i] += s->calls_of_rank[i];
+    for (uint32_t i = 0; s->calls && i < sites; i++)
+        s->calls[i].all += s->calls[i].of_rank;
+    s->ended += s->ended_of_rank;
 }
 
 /* The last iteration of each unit. */
@@ -196,8 +209,10 @@ static void begin_cutting(struct fv_iteration_gather *g)
 static void begin_series(struct series *s, uint32_t sites)
 {
     s->cut_count = s->waited = 0;
-    if (s->calls_of_rank)
-        memset(s->calls_of_rank, 0, sites * sizeof(*s->calls_of_rank));
+    end_calls(s, sites, false);
+    for (uint32_t i = 0; s->calls && i < sites; i++)
+        s->calls[i].of_rank = 0;
+    s->ended_of_rank = 0;
 }
 
 static void begin_rank(struct fv_iteration_gather *g, uint32_t rank)
@@ -308,9 +323,10 @@ static void add_parts(struct fv_iteration_gather *g, const struct series *s)
     struct fv_iterations *it = iterations(g);
 
     for (uint32_t i = 0; it->traced && s->calls && i < g->symbols.sites; i++)
-        if (s->calls[i]) {
+        if (s->calls[i].all) {
             FV_GROW(it->parts, it->part_room, it->part_count + 1);
-            it->parts[it->part_count++] = (struct fv_iteration_part){ s->unit, i, s->calls[i] };
+            it->parts[it->part_count++] =
+                (struct fv_iteration_part){ s->unit, i, (double)s->calls[i].all / (double)s->ended };
         }
 }
 

@@ -377,7 +377,7 @@ void fv_iterations_renumber(struct fv_model *m, const uint32_t *sites)
     release_extras(it);
 }
 
-/* Of a site's waiting a unit has the part that it has of its calls. */
+/* Of a site's waiting an iteration has the part that it has of its calls. */
 void fv_iterations_complete(struct fv_model *m)
 {
     struct fv_iterations *it = fv_model_iterations(m);
@@ -391,8 +391,7 @@ void fv_iterations_complete(struct fv_model *m)
         const struct fv_site *site = &m->sites[part->site];
 
         if (site->stat.calls)
-            u->wait_s +=
-                site->wait_s * fmin((double)part->calls / (double)site->stat.calls, 1) / (double)(u->count * u->ranks);
+            u->wait_s += site->wait_s * part->calls / (double)site->stat.calls;
     }
 }
 

@@ -21,14 +21,15 @@ struct fv_iteration_unit {
     double computing_s, mpi_s, wait_s; /* mean of an iteration and rank; NAN: not known */
     struct fv_moving_load load;
     /* What long iterations have more than others, of all that they have more, by the function that the loop calls. */
-    uint32_t cause_site, cause_node; /* FV_NONE, 0: not known */
-    bool cause_is_call;              /* the call itself is longer, else the computing before it */
-    bool cause_is_alone;             /* other iterations do not have the call */
-    uint64_t cause_in;               /* ... and so many have it, ... */
-    double cause_in_s, cause_s;      /* ... which take so long, and of that for it, all of them and of all ranks */
-    uint32_t cause_rank;             /* with at least 1.25 times as much of it as any other; FV_NONE: none stands out */
-    uint64_t longs, others;          /* iterations of the first rank that were compared for it */
-    uint32_t first_number, numbers;  /* its part of fv_iterations.numbers */
+    uint32_t cause_site, cause_node;       /* FV_NONE, 0: not known */
+    bool cause_is_call;                    /* the call itself is longer, else the computing before it */
+    bool cause_is_alone;                   /* other iterations have the call seldom, or not: */
+    double calls_in_long, calls_in_others; /* mean in an iteration and rank, of those that were compared */
+    uint64_t cause_in;                     /* ... and so many have it, ... */
+    double cause_in_s, cause_s;     /* ... which take so long, and of that for it, all of them and of all ranks */
+    uint32_t cause_rank;            /* with at least 1.25 times as much of it as any other; FV_NONE: none stands out */
+    uint64_t longs, others;         /* iterations of the first rank that were compared for it */
+    uint32_t first_number, numbers; /* its part of fv_iterations.numbers */
 };
 /* Iterations, or several neighbours. */
 struct fv_iteration_number {
@@ -41,10 +42,10 @@ struct fv_iteration_number {
 };
 #define FV_ITERATION_ROWS 1000 /* of a unit, at most */
 
-/* Calls of a site in iterations of a unit, of a trace: over all ranks. */
+/* Calls of a site in an iteration of a unit, of a trace: the mean. */
 struct fv_iteration_part {
     uint32_t unit, site;
-    uint64_t calls;
+    double calls;
 };
 
 /* Samples of the CPU clock at a call path. */
