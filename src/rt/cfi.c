@@ -507,6 +507,32 @@ bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_r
     return simplify(&m->row, out);
 }
 
+#define FRAME_POINTER (FV_RETURN_ON_STACK ? 6 : 29)
+
+/* "The word so far above the frame pointer." */
+static bool is_pointed_to(struct bytes b, intptr_t *slot)
+{
+    const bool begins = get(&b, 1) == 0x70 + FRAME_POINTER;
+
+    *slot = begins ? (intptr_t)get_sleb(&b) : 0;
+    return begins && get(&b, 1) == 0x06 && !b.bad && b.at == b.end;
+}
+
+enum fv_cfi_link fv_cfi_link_of(struct fv_cfi_scratch *scratch, uintptr_t pc, intptr_t *slot)
+{
+    struct machine *m = (struct machine *)scratch;
+    struct entry e;
+    const void *object;
+
+    if (!find_entry(pc, &e, &object) || !run(m, &e, pc))
+        return FV_CFI_NO_TABLE;
+    if (m->row.cfa_is_expression)
+        return is_pointed_to(m->row.cfa_expression, slot) ? FV_CFI_BY_SLOT : FV_CFI_BY_OTHER;
+    return m->row.cfa_register == FV_REG_SP       ? FV_CFI_BY_STACK
+           : m->row.cfa_register == FRAME_POINTER ? FV_CFI_BY_POINTER
+                                                  : FV_CFI_BY_OTHER;
+}
+
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
 {
     struct fv_cfi_row *row = &cache->row[fv_mix(pc) % FV_CFI_CACHE];
@@ -687,6 +713,12 @@ bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_r
 {
     (void)scratch, (void)pc, (void)out, (void)same;
     return false;
+}
+
+enum fv_cfi_link fv_cfi_link_of(struct fv_cfi_scratch *scratch, uintptr_t pc, intptr_t *slot)
+{
+    (void)scratch, (void)pc, (void)slot;
+    return FV_CFI_NO_TABLE;
 }
 
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)

@@ -77,6 +77,16 @@ void fv_registers_take(struct fv_registers *r, const ucontext_t *context);
 struct fv_cfi_range {
     uintptr_t first, end;
 };
+/* By what a frame's table finds the caller's stack pointer. */
+enum fv_cfi_link {
+    FV_CFI_NO_TABLE,
+    FV_CFI_BY_STACK,   /* so far above its own */
+    FV_CFI_BY_POINTER, /* so far above the frame pointer */
+    FV_CFI_BY_SLOT,    /* it stands so far above the frame pointer: the function has realigned the stack */
+    FV_CFI_BY_OTHER
+};
+/* slot: of BY_SLOT. */
+enum fv_cfi_link fv_cfi_link_of(struct fv_cfi_scratch *scratch, uintptr_t pc, intptr_t *slot);
 bool fv_cfi_row_of(struct fv_cfi_scratch *scratch, uintptr_t pc, struct fv_cfi_row *out, struct fv_cfi_range *same);
 /* The row of an address. Valid until the next call. */
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc);

@@ -63,7 +63,7 @@ struct fv_paths {
     struct fv_stack_walk walk;
     struct places places;
     struct fv_python_walk *python; /* NULL: not needed so far */
-    struct fv_path_check collected[2 * FV_WALK_MOST];
+    struct fv_path_check collected[3 * FV_WALK_MOST];
 };
 
 struct fv_paths *fv_paths_new(struct fv_path_cache **cache)
@@ -196,27 +196,57 @@ static unsigned sole_frames(struct ends *ends, const struct fv_stack_walk *walk,
     return ends->sole;
 }
 
-/* The stack slots that pin this walk down, together with its return address. False: it can't be cached. */
-static bool collect_checks(const struct fv_stack_walk *walk, unsigned frames, struct fv_call_place site,
-                           uintptr_t stack_end, struct fv_path_check *checks, unsigned *count)
-{
-    const uintptr_t base = (uintptr_t)site.frame;
+/* Checks that pin a walk down, and where they may be. */
+struct collected {
+    struct fv_path_check *checks;
+    unsigned count;
+    uintptr_t base, end;
+};
 
-    *count = 0;
+/* False: not there. */
+static bool collect(struct collected *c, uintptr_t slot, uintptr_t value)
+{
+    if (slot < c->base || slot >= c->end)
+        return false;
+    c->checks[c->count++] = (struct fv_path_check){ (int64_t)(slot - c->base), value };
+    return true;
+}
+
+/* What finds the next frame from this one, beside the size of this one. Where a function has realigned its stack, as
+ * for vectors, callers at several depths of the stack leave it with one frame pointer: the slot tells them apart that
+ * has what the stack pointer was. */
+static bool collect_link(struct collected *c, struct fv_stack_walk *walk, unsigned i)
+{
+    const struct fv_stack_frame *f = &walk->frame[i];
+    const uintptr_t next_sp = walk->frame[i + 1].sp;
+    const bool is_within = f->frame_pointer >= f->sp && f->frame_pointer < next_sp;
+    intptr_t above = 0;
+
+    if (is_within && next_sp == f->frame_pointer + 2 * sizeof(uintptr_t))
+        return collect(c, f->saved_at, f->frame_pointer);
+    switch (fv_cfi_link_of(&walk->scratch, f->address - 1, &above)) {
+    case FV_CFI_BY_STACK: return true;
+    case FV_CFI_NO_TABLE: return !is_within || collect(c, f->saved_at, f->frame_pointer);
+    case FV_CFI_BY_POINTER: return collect(c, f->saved_at, f->frame_pointer);
+    case FV_CFI_BY_SLOT:
+        return collect(c, f->saved_at, f->frame_pointer) && collect(c, f->frame_pointer + (uintptr_t)above, next_sp);
+    case FV_CFI_BY_OTHER: break;
+    }
+    return false;
+}
+
+/* The stack slots that pin this walk down, together with its return address. False: it can't be cached. */
+static bool collect_checks(struct fv_stack_walk *walk, unsigned frames, struct collected *c)
+{
     for (unsigned i = 0; i < frames; i++) {
         const struct fv_stack_frame *f = &walk->frame[i];
-        uintptr_t slot = f->slot, next_sp = walk->frame[i + 1].sp;
 
-        if (slot < base || slot >= stack_end)
+        if (i ? !collect(c, f->slot, value_at(f->slot, f->address)) : f->slot < c->base || f->slot >= c->end)
             return false;
-        if (i)
-            checks[(*count)++] = (struct fv_path_check){ (int64_t)(slot - base), value_at(slot, f->address) };
-        if (f->is_fixed || f->frame_pointer < f->sp || f->frame_pointer >= next_sp ||
-            (i + 1 == frames && !walk->truncated))
-            continue; /* a general register here; or nothing is found by it */
-        if (f->saved_at < base || f->saved_at >= stack_end)
+        if (f->is_fixed || (i + 1 == frames && !walk->truncated))
+            continue; /* nothing is found by it */
+        if (!collect_link(c, walk, i))
             return false;
-        checks[(*count)++] = (struct fv_path_check){ (int64_t)(f->saved_at - base), f->frame_pointer };
     }
     return true;
 }
@@ -429,7 +459,8 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_ca
     struct fv_paths *paths = thread->paths;
     bool own_stack = (uintptr_t)site.frame >= thread->stack_low && (uintptr_t)site.frame < thread->stack_end;
     const struct fv_python_walk *python = own_python(paths);
-    unsigned limit = walk_limit(python), count = 0;
+    unsigned limit = walk_limit(python);
+    struct collected c = { .checks = paths->collected, .base = (uintptr_t)site.frame, .end = thread->stack_end };
     const uint64_t removals = fv_module_removals();
 
     notice(removals);
@@ -440,10 +471,9 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_ca
     const bool is_pinned =
         limit == 1 ||
         (paths->walk.cachable && own_stack &&
-         collect_checks(&paths->walk, paths->walk.count - sole_frames(&paths->ends, &paths->walk, removals), site,
-                        thread->stack_end, paths->collected, &count));
-    struct fv_path_entry *e = is_pinned ? fv_path_insert(thread, site, path, paths->collected, count)
-                                        : fv_path_cache_pass(&paths->cache, path);
+         collect_checks(&paths->walk, paths->walk.count - sole_frames(&paths->ends, &paths->walk, removals), &c));
+    struct fv_path_entry *e =
+        is_pinned ? fv_path_insert(thread, site, path, c.checks, c.count) : fv_path_cache_pass(&paths->cache, path);
     fv_layers_tell(FV_AT_CATCH_UP, thread);
     thread->record->path_misses++;
     thread->record->cold_ticks += fv_ticks() - begin;

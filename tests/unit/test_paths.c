@@ -127,6 +127,50 @@ NOINLINE static void aligned_frame(int n)
     sink += (unsigned)big[n % 128];
 }
 
+/* It realigns the stack, and passes arguments there: what it was called from stands in a slot of its own, and callers
+ * at several depths leave it with one frame pointer. Those below keep what the one before has left in their locals. */
+typedef double vector __attribute__((vector_size(32)));
+#define OPTIMIZED NOINLINE __attribute__((noclone, optimize("O2", "omit-frame-pointer")))
+OPTIMIZED static void eight(int a, int b, int c, int d, int e, int f, const vector *g, vector *h)
+{
+    helper(a + b + c + d + e + f);
+    *h = *g + 1;
+}
+OPTIMIZED static void realigned(int n)
+{
+    vector in, out = { n, n, n, n };
+
+    in = out * 2;
+    eight(n, 1, 2, 3, 4, 5, &out, &in);
+    sink += (unsigned)(in[0] + in[3]);
+}
+OPTIMIZED static void fill(double *numbers, int n)
+{
+    for (int i = 0; i < n; i++)
+        numbers[i] = sink;
+}
+OPTIMIZED static void realigned_from_a(int n)
+{
+    realigned(n);
+    sink += 1;
+}
+OPTIMIZED static void realigned_from_b(int n)
+{
+    double numbers[2];
+
+    realigned(n);
+    fill(numbers, 2);
+    sink += (unsigned)(numbers[0] + numbers[1]);
+}
+OPTIMIZED static void realigned_from_c(int n)
+{
+    double numbers[4];
+
+    realigned(n);
+    fill(numbers, 4);
+    sink += (unsigned)(numbers[0] + numbers[3]);
+}
+
 /* Leaves return addresses of another path behind, in frames of other sizes. */
 NOINLINE static void smear(int n)
 {
@@ -159,6 +203,22 @@ static void test_paths_equal_unwinding(void **state)
     mixture(1, 20000);
     assert_that(calls, >, 10000);
     assert_int_equal(wrong, 0);
+}
+
+static void test_realigned_stacks(void **state)
+{
+    static void (*const from[])(int) = { realigned_from_a, realigned_from_b, realigned_from_c };
+    (void)state;
+    for (unsigned space = 0; space < 64; space += 16) {
+        volatile char *room = alloca(space + 1); /* the stack is aligned in all ways */
+
+        room[space] = 0;
+        calls = wrong = 0;
+        for (int i = 0; i < 300; i++)
+            from[i % 3](i);
+        assert_int_equal(calls, 300);
+        assert_int_equal(wrong, 0);
+    }
 }
 
 static void test_paths_are_cached(void **state)
@@ -484,6 +544,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_paths_equal_unwinding),
+        cmocka_unit_test(test_realigned_stacks),
         cmocka_unit_test(test_paths_are_cached),
         cmocka_unit_test(test_registers_are_no_frame_pointers),
         cmocka_unit_test(test_deep_paths_are_cut),
