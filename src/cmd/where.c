@@ -113,8 +113,9 @@ static int show(const struct options *o, bool any)
     if (places.elsewhere[0])
         fv_log("%s: ranks on %s write to their nodes' own disks (--local); to see them, run fvmpi where there",
                o->looking.directory, places.elsewhere);
-    int err =
-        !any && places.elsewhere[0] ? -FV_ENOENT : fv_profile_open(places.items, places.count, &options, &profile);
+    int err = !any && places.elsewhere[0]
+                  ? -FV_ENOENT
+                  : fv_profile_open((char *const[]){ (char *)(uintptr_t)o->looking.directory }, 1, &options, &profile);
     fv_experiment_places_release(&places);
     if (!err && is_over(profile->model)) {
         fv_log("%s: no rank of it runs: they have ended; see %s", o->looking.directory,

@@ -93,6 +93,11 @@ for signal in TERM USR1 KILL; do
     mkdir "both-$signal" && cp -P "signal-$signal"/.local-* "both-$signal/" && cp "$(local_file)" "both-$signal/"
     capture "$fvmpi" report "both-$signal"
     check '... and a file that is there, too, once' has "$rc:$err:$(echo $out)" '^0::.* INCOMPLETE running$'
+    capture timeout 10 "$fvmpi" where --looks 1 "both-$signal"
+    check '... also by where' has "$rc:$err:$(echo $out)" '^0::.*Where everybody is'
+    mkfifo "both-$signal/rank-000001.fvr"
+    capture timeout 10 "$fvmpi" where --looks 1 "both-$signal"
+    check '... which no pipe holds up' has "$rc:$(echo $out)" '^0:.*Where everybody is'
     rm -r "both-$signal"
     capture "$fvmpi" gather "signal-$signal"
     check '... and it is not moved' has "$rc:$err" '^1:.*1 rank file is not moved: the process still runs'

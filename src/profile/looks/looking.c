@@ -42,7 +42,7 @@ static bool is_here(const struct fv_file_header *h)
 
 static void open_rank(struct ranks *r, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     off_t bytes = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
     void *page =
         bytes >= (off_t)sizeof(struct fv_file_header) ? mmap(NULL, FV_PAGE, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
@@ -126,7 +126,7 @@ static void wait_for_answers(const struct ranks *r)
 
 static bool read_header(const char *path, struct fv_file_header *out)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     ssize_t bytes = fd >= 0 ? pread(fd, out, sizeof(*out), 0) : -1;
 
     if (fd >= 0)
