@@ -269,6 +269,10 @@ def statuses(tap, mpi):
         check(
             re.search(r'rank 0 waits for rank 1, which exited without MPI_Finalize \(exit status 3\)', text), '{}', text
         )
+        found = [f for f in report.data['findings'] if f['name'] == 'hang']
+        for finding in found:  # rank 0 had waited for a second when the launcher ended it
+            check('Its last call was in main() at hang.c:' in finding['text'], '{}', finding)
+            check('exit()' in finding['next'], '{}', finding)
         text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
         check(re.search('^  rank 1 exited with status 3, outside of MPI', text, re.M), '{}', text[:1500])
     with tap.test('{}: a run that ends well does not hang'.format(mpi)):

@@ -103,9 +103,14 @@ static void say_call(const struct fv_profile *v, struct fv_finding *f, uint32_t 
     char path[1200];
     struct fv_frame frame;
 
+    const bool has_ended = fv_model_hang(v->model)->ranks[rank].state == FV_HANG_ENDED;
+
     if (!in->node)
         return;
-    fv_words_add(out, bytes, ". %s %s", in->active ? "It is called in" : "That call was in",
+    fv_words_add(out, bytes, ". %s %s",
+                 in->active  ? "It is called in"
+                 : has_ended ? "Its last call was in"
+                             : "That call was in",
                  fv_path_words(v->symbols, in->node, 3, path, sizeof(path)));
     if (!fv_path_first(v->symbols, in->node, &frame))
         return;
@@ -120,6 +125,11 @@ static void say_next(const struct fv_model *m, struct fv_findings *f, struct fv_
 
     if (fv_model_hang(m)->ranks[finding->rank].state == FV_HANG_STOPPED)
         fv_finding_next(f, finding, "let it go on, on %s: kill -CONT %u", r->host, r->pid);
+    else if (fv_model_hang(m)->ranks[finding->rank].state == FV_HANG_ENDED)
+        fv_finding_next(f, finding,
+                        fv_rank_has_ended(r) && r->state != FV_RANK_FINALIZED
+                            ? "look for what ends the process behind that call, such as exit()"
+                            : "look for why it leaves MPI while others wait for it");
     else if (r->state == FV_RANK_RUNNING)
         fv_finding_next(f, finding, "call paths of all threads, now: %s", FV_FINDING_COMMAND(m, "where"));
     else if (fv_model_looks(m)->request)

@@ -139,7 +139,9 @@ static double times_of_run(const struct fv_model *m, const struct fv_iteration_u
 {
     const double looked_s = (u->end_s - u->begin_s) * u->ranks;
 
-    return fv_model_iterations(m)->is_part && looked_s > 0 ? fmax(1, m->efficiency.total_s / looked_s) : 1;
+    const struct fv_iterations *it = fv_model_iterations(m);
+
+    return (it->is_part || it->is_kept) && looked_s > 0 ? fmax(1, m->efficiency.total_s / looked_s) : 1;
 }
 
 /* What is looked at: first the units that were found; then, unless they made a finding, sections. False: no more. */
@@ -152,6 +154,8 @@ static bool next_looked(const struct fv_profile *v, size_t at, bool found, struc
     *of = (struct looked){ .what = "iterations" };
     if (at < it->count) {
         of->unit = &it->units[at];
+        if (it->is_kept)
+            fv_words_add(of->what, sizeof(of->what), " that the trace has kept");
         if (it->is_part)
             fv_words_add(of->what, sizeof(of->what), ", of the first %s collective calls",
                          fv_words_count(it->first_calls, calls));
@@ -291,7 +295,7 @@ FV_FINDING(moving_imbalance)
 
     for (size_t i = 0; next_looked(v, i, found, &of); i++) {
         const struct fv_iteration_unit *u = of.unit;
-        const bool is_all = of.section || it->traced, is_part = !of.section && it->is_part;
+        const bool is_all = of.section || it->traced, is_part = !of.section && (it->is_part || it->is_kept);
 
         if (!u->load.moves || !is_worth(v, f, u, u->load.lost_s, u->load.is_fixed))
             continue;

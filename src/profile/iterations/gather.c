@@ -32,6 +32,8 @@ struct series {
     double before_s;                    /* end of the last call */
     struct cut *cuts;                   /* of the rank */
     size_t cut_count, cut_room, waited; /* waited: the iteration of the last wait */
+    size_t dropped;                     /* iterations of the rank before the first of these */
+    double first_s;                     /* when that begins on the first rank */
     struct sum *sums;
     size_t count, ranks; /* iterations; ranks that have as many */
     uint32_t *rank_of;
@@ -151,20 +153,58 @@ static void add_calls(struct series *s, uint32_t sites)
     s->ended += s->ended_of_rank;
 }
 
+/* From when on all ranks have kept their traces. */
+static double kept_from(const struct fv_build *b)
+{
+    double from_s = -INFINITY;
+
+    for (uint32_t i = 0; i < b->shown; i++)
+        from_s = fmax(from_s, b->model->ranks[i].trace_from_s); /* NAN: all of it */
+    return from_s;
+}
+
+/* Traces that were kept begin anywhere: the first iteration that all have is the first one of each. */
+static void align_cuts(const struct fv_iteration_gather *g, struct series *s)
+{
+    const bool is_first = !s->sums;
+    size_t at = 0;
+
+    s->dropped = 0;
+    if (!iterations(g)->is_kept || !s->cut_count)
+        return;
+    const double from_s = is_first ? kept_from(g->build) : s->first_s;
+    while (at + 1 < s->cut_count &&
+           (is_first ? s->cuts[at].of.begin_s < from_s
+                     : fabs(s->cuts[at + 1].of.begin_s - from_s) <= fabs(s->cuts[at].of.begin_s - from_s)))
+        at++;
+    memmove(s->cuts, s->cuts + at, (s->cut_count - at) * sizeof(*s->cuts));
+    s->cut_count -= at;
+    s->dropped = at;
+    if (is_first)
+        s->first_s = s->cuts[0].of.begin_s;
+}
+
 /* The last iteration of each unit. */
 static void end_cuts(struct fv_iteration_gather *g)
 {
     struct fv_cut cut;
 
-    for (size_t i = 0; i < g->count; i++)
-        if (g->items[i].by.is_main && fv_cutter_end(&g->items[i].cutter, &cut))
-            add_cut(&g->items[i], &cut);
+    for (size_t i = 0; i < g->count; i++) {
+        struct series *s = &g->items[i];
+
+        if (!s->by.is_main)
+            continue;
+        if (fv_cutter_end(&s->cutter, &cut))
+            add_cut(s, &cut);
+        align_cuts(g, s);
+    }
 }
 
 /* Where the calls of ranks end anywhere, so do their iterations. */
 static bool is_cut_off(const struct fv_iteration_gather *g, const struct series *s)
 {
-    return iterations(g)->is_part && fabs((double)s->cut_count - (double)s->count) <= CUT_OFF * (double)s->count;
+    return (iterations(g)->is_part || iterations(g)->is_kept) &&
+           fabs((double)s->cut_count - (double)s->count) <= CUT_OFF * (double)s->count;
 }
 
 /* The rank's iterations join those of others, if there are as many. */
@@ -432,9 +472,9 @@ static void take_cause(void *context, const struct fv_iteration_call *call)
         fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut);
         if (!s->cut_count || call->end_s > s->cuts[s->cut_count - 1].of.end_s) /* behind the last iteration */
             continue;
-        if (!s->cutter.is_in || s->cutter.number >= s->count || call->symbol >= g->symbols.sites)
+        const size_t number = s->cutter.number - s->dropped; /* less than 0: more than there are */
+        if (!s->cutter.is_in || number >= s->count || call->symbol >= g->symbols.sites)
             continue;
-        const size_t number = s->cutter.number;
         const struct fv_extra_iteration in = { number, s->class[number],
                                                s -> sums[number].duration_s / (double)s->ranks };
         fv_extra_call(&s->extra, call->symbol, in, isfinite(before) ? call->begin_s - before : 0,

@@ -210,6 +210,14 @@ static bool is_thinned(const struct fv_build *b)
     return false;
 }
 
+static bool is_ring(const struct fv_build *b)
+{
+    for (uint32_t i = 0; i < b->shown; i++)
+        if (isfinite(b->model->ranks[i].trace_from_s))
+            return true;
+    return false;
+}
+
 /* Of a rank's log that was thinned, its first calls are looked at. */
 static void note_first(struct fv_build *b, uint32_t rank)
 {
@@ -225,6 +233,7 @@ static void *begin_units(struct fv_build *b)
 
     it->traced = is_traced(b);
     it->is_part = !it->traced && is_thinned(b);
+    it->is_kept = it->traced && is_ring(b);
     it->first_calls = UINT64_MAX;
     it->gather = fv_iteration_gather_new(b);
     return fv_xcalloc(1, sizeof(struct search));

@@ -44,6 +44,8 @@ FV_TEXT_SECTION(iterations)
     if (it->is_part)
         fv_text_note(p, FV_PLAIN, "of the first %s collective calls of a rank: the log has not all (--collectives-max)",
                      fv_words_count(it->first_calls, calls));
+    if (it->is_kept)
+        fv_text_note(p, FV_PLAIN, "of the part that the trace has kept: numbers count from its begin");
     for (size_t i = 0; i < it->count; i++)
         if (it->units[i].is_main)
             put_note(p, &it->units[i], i, it->count);
