@@ -95,6 +95,12 @@ def keeps_the_end(mpi, program):
     check(size < os.path.getsize(glob_of(whole.directory)[0]) and size < 300000, 'a rank file has {} bytes', size)
     calls = [sum(site['count'] for site in r.report().data['callsites']) for r in (whole, ring)]
     equal('calls in the profile, which is of the whole run', calls[1], calls[0])
+    data = ring.report().data
+    begin = max(rank['trace']['from_s'] for rank in data['ranks'])
+    for unit in data['iterations'][:1]:
+        equal('ranks whose iterations are aligned', unit['rank_count'], 2)
+        check(unit['begin_s'] >= begin, 'iterations before all ranks have some: {} {}', unit, begin)
+    check(data['iterations'], 'no iterations in what was kept')
     undamaged(ring.directory)
 
 
