@@ -335,6 +335,12 @@ const struct fv_request *fv_start_keep(struct fv_call *call, bool on, int count,
     return known;
 }
 
+/* Of several sends each is counted by its own size. */
+static bool is_counted_alone(const struct fv_request *r, int count)
+{
+    return r->kind == FV_REQUEST_SEND && count > 1;
+}
+
 /* Counted with a communicator only if all are of the same one. */
 static void record_start(struct fv_call *call, int count, const struct fv_request *known, uint64_t number)
 {
@@ -349,7 +355,7 @@ static void record_start(struct fv_call *call, int count, const struct fv_reques
             continue;
         if (call->trace)
             event_started(call, r, number + (uint64_t)i);
-        sent += r->sent;
+        sent += is_counted_alone(r, count) ? 0 : r->sent;
         received += r->kind == FV_REQUEST_COLLECTIVE ? r->received : 0; /* a receive's come when it completes */
         mixed = mixed || (comm && comm != r->comm);
         comm = r->comm;
@@ -368,6 +374,8 @@ void fv_done_start(struct fv_call *call, int result, int count, const struct fv_
             fv_request_unknown();
             continue;
         }
+        if (is_counted_alone(&known[i], count))
+            fv_call_sent_one(call, known[i].sent);
         if (known[i].kind == FV_REQUEST_SEND)
             fv_done_sent_to(call, known[i].comm, known[i].peer, known[i].sent);
         fv_request_start(call, &known[i], fv_handle(now[i]), number + (uint64_t)i);

@@ -603,6 +603,20 @@ void fv_call_empty(struct fv_call *call, unsigned sent, unsigned received)
     cell->receives += received;
 }
 
+void fv_call_sent_one(struct fv_call *call, uint64_t bytes)
+{
+    struct fv_cell *cell = call->cell;
+
+    if (!cell || !bytes)
+        return;
+    cell =
+        fv_cell_find(call->thread, cell->path, cell->comm, cell->function, fv_log2_bucket(bytes), cell->section).cell;
+    cell->bytes_sent += bytes;
+    cell->sends++;
+    fv_cell_add_size(cell, bytes);
+    call->thread->record->mpi_bytes += bytes;
+}
+
 static __attribute__((noinline)) void send_to_another(struct fv_thread *t, const struct fv_comm *comm, int rank,
                                                       uint64_t messages, uint64_t bytes)
 {

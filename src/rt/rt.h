@@ -152,6 +152,8 @@ void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint6
 
 /* After fv_call_record(): so many of its messages had no bytes, which fv_call_record() does not count. */
 void fv_call_empty(struct fv_call *call, unsigned sent, unsigned received);
+/* After fv_call_record(): one of several messages that it sent, whose bytes fv_call_record() did not have. */
+void fv_call_sent_one(struct fv_call *call, uint64_t bytes);
 
 /* A blocking collective. fv_comm_collective() must be called for every collective call on comm that
  * succeeded, blocking or not, also while paused (fv_call.record false), before fv_call_record(): it

@@ -31,7 +31,10 @@ def mixed(mpi):
         report.callsite(function, inside=inside).expect(count=count, received=received, sent=0)
     for function, count in (('Waitany', 2), ('Waitsome', 1), ('Testsome', 1), ('Testany', 1), ('Testall', 1)):
         report.callsite('MPI_' + function, inside='inactive').expect(count=count, received=0)
-    report.callsite('MPI_Startall', inside='restarted').expect(count=3, sent=84, received=84)
+    restarted = report.callsite('MPI_Startall', inside='restarted')
+    restarted.expect(count=3, sent=84, received=84)
+    of_messages = [restarted.data['message_' + key] for key in ('count', 'min_bytes', 'max_bytes')]
+    equal('each message of MPI_Startall counts', of_messages, [2 * 3 * 4, 4, 24])
     report.traffic({(r, r): (6, 84) for r in (0, 1)})
 
 
