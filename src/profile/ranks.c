@@ -391,6 +391,20 @@ static enum fv_rank_state state_of(const struct fv_file_header *h)
     return FV_RANK_KILLED;
 }
 
+#define AFTER_LAST_S 3600 /* that a process ends behind its last clock point, which it takes as it ends: else damage */
+
+static uint64_t end_of(struct fv_build *b, uint32_t rank)
+{
+    const struct fv_file_header *h = b->files[rank].header;
+    const double after_s = fv_build_seconds(b->model, rank, h->end_ticks - h->last.ticks);
+
+    if ((int64_t)(h->end_ticks - h->last.ticks) <= 0 || after_s <= AFTER_LAST_S)
+        return h->end_ticks;
+    fv_problem_add(&b->model->problems, FV_PROBLEM_DAMAGED, b->model->ranks[rank].file,
+                   "its end is %.0f h behind its last clock point, which is taken for it", after_s / 3600);
+    return h->last.ticks;
+}
+
 static void set_times(struct fv_build *b, uint32_t rank)
 {
     struct fv_model *m = b->model;
@@ -401,7 +415,7 @@ static void set_times(struct fv_build *b, uint32_t rank)
 
     read_threads(b, rank, &life);
     if (h->end_ticks)
-        life = h->end_ticks;
+        life = end_of(b, rank);
     else if (r->state == FV_RANK_RUNNING && fv_clock_now(h->clock_kind, &now))
         life = later(life, now.ticks);
     else

@@ -64,13 +64,16 @@ static void share(struct fv_timeline_bins *b, size_t i, uint32_t region, uint32_
     add_units(&b->shares[k].ns, units);
 }
 
+/* What lies behind the run is of damage. */
 static void fill(const struct fv_timeline_writer *w, struct fv_timeline_bins *b, const struct fv_timeline_piece *p)
 {
-    for (uint64_t begin = p->begin_ns, end; begin < p->end_ns; begin = end) {
+    const uint64_t last = p->end_ns < b->length ? p->end_ns : b->length;
+
+    for (uint64_t begin = p->begin_ns, end; begin < last; begin = end) {
         size_t i = begin >> b->width;
 
         end = (uint64_t)(i + 1) << b->width;
-        end = end < p->end_ns ? end : p->end_ns;
+        end = end < last ? end : last;
         struct fv_timeline_bin *bin = bin_at(b, i);
         uint32_t units = in_units(b, end - begin);
         if (p->region == FV_TIMELINE_NONE) {
@@ -92,6 +95,7 @@ static void choose_width(const struct fv_timeline_writer *w, struct fv_timeline_
     wanted = wanted > most ? most : wanted;
     wanted = wanted < LEAST_BINS ? LEAST_BINS : wanted;
     b->width = 4;
+    b->length = length;
     while (length >> b->width >= wanted)
         b->width++;
     for (size_t i = 0; i < b->piece_count; i++)

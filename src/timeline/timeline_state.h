@@ -42,7 +42,8 @@ static inline unsigned fv_timeline_shift(unsigned width)
 struct fv_timeline_bins {
     struct fv_timeline_piece *pieces; /* as long as it is not known how fine bins should be */
     size_t piece_count, piece_room;
-    unsigned width; /* log2 ns; 0: not chosen yet */
+    unsigned width;  /* log2 ns; 0: not chosen yet */
+    uint64_t length; /* [ns] of the run, from then on */
     struct fv_timeline_bin *items;
     size_t count, room;
     /* What each region has of the bin at hand: */
