@@ -379,6 +379,15 @@ static void older_files_are_left_out(void **state)
     fvr_release(&twin);
 }
 
+static void an_end_that_cannot_be(void **state)
+{
+    (void)state;
+    file[1].header.end_ticks += UINT64_C(2000000000000000);
+    build(4);
+    assert_true(has_problem(FV_PROBLEM_DAMAGED, "behind its last clock point"));
+    assert_true(model.ranks[1].end_s < 60);
+}
+
 static void peers_and_timeline(void **state)
 {
     struct fv_time_bins *bins = calloc(1, sizeof(*bins));
@@ -601,6 +610,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(statistics),
+        TEST(an_end_that_cannot_be),
         TEST(sizes_by_communicator),
         TEST(sizes_by_site),
         TEST(deviations_of_long_calls),
