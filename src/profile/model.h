@@ -252,6 +252,7 @@ struct fv_rank {
     double init_s, finalize_s;              /* in MPI_Init, MPI_Finalize */
     double polled_s, polled_off_s;          /* outside of MPI between calls that ask if something has come (regions.c),
                                              * and of that without a processor: it waited */
+    double asks_blocked_s;                  /* outside of MPI between calls that ask, and blocked nearly all the time */
     double asked_s;                         /* in those calls, a part of mpi_time_s: it waited, too */
     double tool_s, tool_once_s; /* fvmpi's own CPU time, an estimate; beside it what starting and ending took */
     uint64_t memory_bytes, file_bytes;
@@ -432,6 +433,8 @@ struct fv_region_rank {
 struct fv_model;
 /* MPI_Test, MPI_Iprobe and their like. */
 bool fv_func_asks(const struct fv_func *function);
+/* Do the calls before and behind it ask, both? */
+bool fv_region_asks(const struct fv_model *model, const struct fv_region *region);
 /* Collective on a file, without a rule for waiting: ranks may wait for each other there, and only a trace tells. */
 bool fv_func_shares_file(const struct fv_func *function);
 /* fvunify was there, though its analysis may be of too little of the run. */

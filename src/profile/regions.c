@@ -379,9 +379,10 @@ static int by_longest(const void *a, const void *b)
 
 #define POLLED 1000 /* calls that ask: fewer are no loop */
 #define IDLE_S \
-    2e-6                /* between two of them nothing is done; fvmpi itself takes a part of it. Nor does one take
-                         * longer: it may find something each time */
-#define BYTES_PER_S 1e9 /* calls that ask move data, too: at least as fast */
+    2e-6                   /* between two of them nothing is done; fvmpi itself takes a part of it. Nor does one take
+                            * longer: it may find something each time */
+#define BLOCKED_ASKING 0.9 /* of the time between two of them, and it does nothing else */
+#define BYTES_PER_S    1e9 /* calls that ask move data, too: at least as fast */
 
 bool fv_func_asks(const struct fv_func *f)
 {
@@ -486,6 +487,18 @@ static void find_polling(struct fv_model *m)
     free(behind);
 }
 
+bool fv_region_asks(const struct fv_model *m, const struct fv_region *region)
+{
+    return region && region->from != FV_NONE && asks(m, region->from) && asks(m, region->site);
+}
+
+/* It sleeps before it asks again, or does I/O. */
+static bool is_blocked_asking(const struct fv_model *m, const struct fv_region_rank *r)
+{
+    return r->from != FV_NONE && asks(m, r->site) && asks(m, r->from) &&
+           fv_off_least_s(&r->off) >= BLOCKED_ASKING * r->main_s;
+}
+
 void fv_build_parts(struct fv_model *m)
 {
     order_parts(m);
@@ -493,6 +506,8 @@ void fv_build_parts(struct fv_model *m)
     for (size_t i = 0; i < m->region_rank_count; i++) {
         const struct fv_region_rank *r = &m->region_ranks[i];
 
+        if (!r->polls && is_blocked_asking(m, r))
+            m->ranks[r->rank].asks_blocked_s += r->main_s;
         if (!r->polls)
             continue;
         m->ranks[r->rank].polled_s += r->main_s;

@@ -549,6 +549,12 @@ static void one_asks(void **state)
     judge_again();
     assert_int_equal(fv_model_hang(&model)->ranks[1].state, FV_HANG_ASKS);
     assert_int_equal(fv_model_hang(&model)->asking, 1);
+    model.ranks[1].polled_s = 0; /* it computes between */
+    judge_again();
+    assert_int_equal(fv_model_hang(&model)->ranks[1].state, FV_HANG_ACTIVE);
+    model.ranks[1].asks_blocked_s = 20; /* it sleeps */
+    judge_again();
+    assert_int_equal(fv_model_hang(&model)->ranks[1].state, FV_HANG_ASKS);
     assert_headline("Killed; if it hung before: rank 0 waits for rank 1, which is asking in vain with MPI_Test, for "
                     "15.0 s");
 }

@@ -196,7 +196,10 @@ FV_FINDING(blocked_rank)
         fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
     say_region(v, &l, finding, region);
     fv_finding_say(f, finding, "%s%s. %s %s", times, region, *region ? "There it" : "It", blocked);
-    fv_finding_next(f, finding, "%s", is_io ? fv_io_next(v->model, region_of(v->model, &l)) : FV_NEXT_BLOCKED);
+    fv_finding_next(f, finding, "%s",
+                    is_io                                               ? fv_io_next(v->model, region_of(v->model, &l))
+                    : fv_region_asks(v->model, region_of(v->model, &l)) ? FV_NEXT_ASKS
+                                                                        : FV_NEXT_BLOCKED);
 }
 
 /* No function is known for it. */

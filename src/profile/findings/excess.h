@@ -86,6 +86,7 @@ char *fv_excess_others(const struct fv_model *model, double seconds, char out[FV
 /* What to do about that, by what it mostly did there; about much time in such a function. */
 const char *fv_io_next(const struct fv_model *model, const struct fv_region *region);
 const char *fv_io_advice(const struct fv_model *model, uint32_t function);
+#define FV_NEXT_ASKS    "find out what it waits for: with MPI_Wait in place of these calls, a trace names the rank"
 #define FV_NEXT_BLOCKED "let the other ranks continue during that time, or share that work among the ranks"
 
 /* Seconds outside of MPI in which it does not poll, of a rank by its index. */

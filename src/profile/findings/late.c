@@ -513,7 +513,10 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         fv_finding_say(f, finding, "%s %s. There rank %d %s%s%s", slow, where, m->ranks[g->most].world_rank,
                        fv_blocked_words(m, g->most, region_of(m, g), blocked), by_calls ? ". It " : "",
                        by_calls ? calls : "");
-        fv_finding_next(f, finding, doing == FV_IS_BLOCKED ? FV_NEXT_BLOCKED : FV_NEXT_AWAITS);
+        fv_finding_next(f, finding,
+                        doing != FV_IS_BLOCKED               ? FV_NEXT_AWAITS
+                        : fv_region_asks(m, region_of(m, g)) ? FV_NEXT_ASKS
+                                                             : FV_NEXT_BLOCKED);
     } else {
         say_slow(v, f, finding, g, slow, where);
     }

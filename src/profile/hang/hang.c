@@ -531,7 +531,7 @@ static bool asks_in_vain(const struct fv_model *m, const struct fv_rank *r)
     const struct fv_in_call_view *in = &r->in_call;
 
     return in->function != FV_NONE && fv_func_asks(&m->functions[in->function]) && r->in_vain_s >= FV_HANG_ASKS_S &&
-           r->polled_s + r->asked_s >= 0.9 * r->in_vain_s;
+           r->polled_s + r->asked_s + r->asks_blocked_s >= 0.9 * r->in_vain_s;
 }
 
 static struct wait wait_of(struct work *w, uint32_t rank, const struct fv_in_call_view *in)
