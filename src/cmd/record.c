@@ -133,9 +133,10 @@ static void sample_due(struct record *r)
 /* The time since the last sample, unless it is so short that a rate would say nothing. */
 static void sample_rest(struct record *r)
 {
+    const bool has_all = r->count && r->end.samples >= r->count;
     int64_t now = fv_now_ns();
 
-    if (!r->is_paused && !r->file.has_failed && (now - r->last_ns >= r->interval_ns / 2 || !r->end.samples))
+    if (!r->is_paused && !r->file.has_failed && !has_all && (now - r->last_ns >= r->interval_ns / 2 || !r->end.samples))
         sample(r, now);
 }
 

@@ -26,8 +26,7 @@ def static_within(mpi):
     if str(mpi) != 'mpich' or not os.path.isabs(archive):
         raise harness.Skip('no archive of it')
     flags = [w for w in harness.run([mpi.cc, '-show']).ended(0).out.split() if w.startswith('-I')]
-    program = os.path.join(mpi.folder, 'within')
-    made = '{}.{}'.format(program, os.getpid())  # another test may make it, or run it, at the same time
+    program = os.path.join(harness.scratch('within'), 'within')  # another test may make or run its own meanwhile
     harness.run(
         [
             'cc',
@@ -36,7 +35,7 @@ def static_within(mpi):
             *flags,
             os.path.join(harness.PROGRAMS, 'tool.c'),
             '-o',
-            made,
+            program,
             archive,
             '-s',
             '-lhwloc',
@@ -48,5 +47,4 @@ def static_within(mpi):
             '-lrt',
         ]
     ).ended(0)
-    os.replace(made, program)
     return program

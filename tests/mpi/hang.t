@@ -232,7 +232,7 @@ def progress(directory, rank):
     """Ticks of the last clock sample, and of the last one that found progress; None: not yet."""
     path = os.path.join(directory, 'rank-%06d.fvr' % rank)
     header = harness.run([harness.FVMPI, 'dump', path]).out if os.path.exists(path) else ''
-    found = [re.search(r' %s=(\d+)' % name, header) for name in ('alive_ticks', 'progress_ticks', 'init_ticks')]
+    found = [re.search(r' %s=(\d+)' % name, header) for name in ('alive_ticks', 'progress_ticks')]
     return [int(f.group(1)) for f in found] if all(found) else None
 
 
@@ -245,10 +245,9 @@ def in_vain(tap, mpi):
 
         def asks():
             found = [progress(directory, rank) for rank in range(2)]
-            return all(found) and all(f[2] and f[0] - f[2] > 1e9 for f in found) and found
+            return all(found) and all(f[1] and f[0] - f[1] > 5e8 for f in found)  # a first sample may come late
 
-        for alive, last, init in wait_until(asks, what='that both ranks ask', pause=0.2):
-            check(last and last - init < (alive - init) / 2, 'init {}, progress {}, alive {}', init, last, alive)
+        wait_until(asks, what='that both ranks ask in vain', pause=0.2)
         os.kill(process.pid, signal.SIGTERM)
         harness.finish(process, directory=directory)
 

@@ -127,6 +127,8 @@ def counts(tap, program):
             for f in report.data['function_totals']
             if f['time_share'] > 0.1
         }
+        if not judged.get('uneven') or judged['uneven']['sample_count'] < 20:
+            raise harness.Skip('too few calls were sampled on this machine')
         check(judged['uneven']['varies'] and judged['uneven']['within'] > 0.5, '{}', judged['uneven'])
         equal('fresh', (judged['fresh']['varies'], judged['fresh']['within']), (False, 0))
         text = ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split())
