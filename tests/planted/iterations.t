@@ -86,7 +86,7 @@ def naps(mpi, program):
     looked.one(400)
     for finding in looked.findings:
         check('computes longer' not in finding['text'], '{}', finding)
-    if looked.calm(0.002):
+    if looked.calm(0.002) and looked.units[0]['period'] == 50 and looked.findings:
         finding = looked.finding('slow_iterations')
         check('the time before MPI_Sendrecv in ' in finding['text'], '{}', finding)
         equal('rank', finding['rank'], 0)
