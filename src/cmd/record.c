@@ -113,6 +113,11 @@ static void sample(struct record *r, int64_t due_ns)
     r->end.late += late > r->interval_ns / 2;
 }
 
+static bool has_all(const struct record *r)
+{
+    return r->count && r->end.samples >= r->count;
+}
+
 /* What is missed is not made up for. */
 static void sample_due(struct record *r)
 {
@@ -126,17 +131,17 @@ static void sample_due(struct record *r)
         r->next_ns += missed * r->interval_ns;
         r->end.missed += (size_t)missed;
     }
-    if (r->count && r->end.samples >= r->count)
+    if (has_all(r))
         r->end.reason = "count";
 }
 
 /* The time since the last sample, unless it is so short that a rate would say nothing. */
 static void sample_rest(struct record *r)
 {
-    const bool has_all = r->count && r->end.samples >= r->count;
     int64_t now = fv_now_ns();
 
-    if (!r->is_paused && !r->file.has_failed && !has_all && (now - r->last_ns >= r->interval_ns / 2 || !r->end.samples))
+    if (!r->is_paused && !r->file.has_failed && !has_all(r) &&
+        (now - r->last_ns >= r->interval_ns / 2 || !r->end.samples))
         sample(r, now);
 }
 

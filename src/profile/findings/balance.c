@@ -188,18 +188,19 @@ FV_FINDING(blocked_rank)
         return;
     struct fv_finding *finding = fv_finding_add(
         f, l.lost_s, fv_off_is_known(&v->model->ranks[l.rank].off) ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
+    const struct fv_region *region_at = region_of(v->model, &l);
     finding->rank = l.rank;
     say_times(v->model, &l, "is outside of MPI for", times);
-    bool is_io = fv_io_words(v, region_of(v->model, &l), l.rank, MOST * (l.rank_s - l.others_s), blocked);
+    bool is_io = fv_io_words(v, region_at, l.rank, MOST * (l.rank_s - l.others_s), blocked);
     finding->is_io = is_io;
     if (!is_io)
-        fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
+        fv_blocked_words(v->model, l.rank, region_at, blocked);
     say_region(v, &l, finding, region);
     fv_finding_say(f, finding, "%s%s. %s %s", times, region, *region ? "There it" : "It", blocked);
     fv_finding_next(f, finding, "%s",
-                    is_io                                               ? fv_io_next(v->model, region_of(v->model, &l))
-                    : fv_region_asks(v->model, region_of(v->model, &l)) ? FV_NEXT_ASKS
-                                                                        : FV_NEXT_BLOCKED);
+                    is_io                                 ? fv_io_next(v->model, region_at)
+                    : fv_region_asks(v->model, region_at) ? FV_NEXT_ASKS
+                                                          : FV_NEXT_BLOCKED);
 }
 
 /* No function is known for it. */

@@ -71,12 +71,29 @@ static bool say_more_calls(const struct fv_profile *v, const struct fv_iteration
     return true;
 }
 
+/* Of a call, or the time before it, that is not called more often. place: of the function that the loop calls. */
+static void say_change(const struct fv_profile *v, const struct fv_iteration_unit *u, const char *place, char *out,
+                       size_t bytes)
+{
+    char inner[600];
+
+    if (u->cause_is_alone)
+        snprintf(out, bytes, ": %s, which %s", place,
+                 u->times.is_trend ? "early iterations do not call" : "no other iteration calls");
+    else if (u->cause_is_call)
+        snprintf(out, bytes, ": %s takes longer in %s", fv_place_function(v->model, u->cause_site),
+                 fv_place_inner(v, u->cause_site, inner, sizeof(inner)));
+    else
+        snprintf(out, bytes, ": the time before %s in %s is longer", fv_place_function(v->model, u->cause_site),
+                 fv_place_inner(v, u->cause_site, inner, sizeof(inner)));
+}
+
 /* ": save() at io.c:88, which no other iteration calls", of what is longer in some. "": nobody knows. */
 static void say_cause(const struct fv_profile *v, struct fv_finding *finding, const struct fv_iteration_unit *u,
                       char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
-    char place[600], inner[600];
+    char place[600];
 
     out[0] = '\0';
     if (u->cause_site == FV_NONE)
@@ -87,17 +104,8 @@ static void say_cause(const struct fv_profile *v, struct fv_finding *finding, co
         return;
     place_of(v, finding, u->cause_node, place, sizeof(place));
     finding->site = u->cause_site;
-    if (is_more)
-        ;
-    else if (u->cause_is_alone)
-        snprintf(out, bytes, ": %s, which %s", place,
-                 u->times.is_trend ? "early iterations do not call" : "no other iteration calls");
-    else if (u->cause_is_call)
-        snprintf(out, bytes, ": %s takes longer in %s", fv_place_function(m, u->cause_site),
-                 fv_place_inner(v, u->cause_site, inner, sizeof(inner)));
-    else
-        snprintf(out, bytes, ": the time before %s in %s is longer", fv_place_function(m, u->cause_site),
-                 fv_place_inner(v, u->cause_site, inner, sizeof(inner)));
+    if (!is_more)
+        say_change(v, u, place, out, bytes);
     if (!u->cause_is_call && u->cause_rank != FV_NONE && m->rank_count > 1) {
         finding->rank = u->cause_rank;
         fv_words_add(out, bytes, ", longest on rank %d", m->ranks[u->cause_rank].world_rank);

@@ -36,8 +36,7 @@ static bool is_rank_file(const struct fv_file_header *h)
 
 static bool is_here(const struct fv_file_header *h)
 {
-    return is_rank_file(h) && h->state == FV_STATE_RUNNING && fv_clock_this_boot(h->boot_id) && h->process_start &&
-           fv_process_runs((pid_t)h->pid, h->process_start);
+    return is_rank_file(h) && h->state == FV_STATE_RUNNING && fv_experiment_is_alive(h);
 }
 
 static void open_rank(struct ranks *r, const char *path)
