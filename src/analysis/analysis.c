@@ -357,6 +357,7 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     fv_groups_init(&a->groups, &m->defs);
     fv_steps_init(&a->steps, m);
     fv_rings_find(&a->rings, m, true);
+    a->over_time = fv_over_time((uint64_t)fv_clocks_length(&m->clocks, &m->defs));
     for (size_t i = 0; a->rings.any && i < m->defs.rank_count; i++)
         m->rings.views[i].judged_ns = a->rings.from_ns;
     bool good = has_few_sites(a) &&
@@ -367,7 +368,8 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
         a->spill_bytes = a->steps.spill.allocated;
         fv_transport_sum(m->transport, &a->spill_bytes, 1);
         fv_progress(&a->steps, &m->defs, m->transport);
-        fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
+        fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies, &a->over_time);
+        fv_over_time_gather(&a->over_time, m->transport);
         if (!options->for_timeline)
             collect_samples(a);
         good =
@@ -392,6 +394,7 @@ void fv_analysis_release(struct fv_analysis *a)
     fv_steps_release(&a->steps);
     fv_tallies_release(&a->tallies);
     fv_rings_release(&a->rings);
+    fv_over_time_release(&a->over_time);
     free(a->main_line);
     free(a->graph.path);
 }

@@ -28,9 +28,10 @@ struct fv_analysis {
     struct fv_sites sites;
     struct fv_groups groups;
     struct fv_steps steps;
-    struct fv_tallies tallies; /* in the first process: of all, sorted */
-    struct fv_graph graph;     /* in the first process */
-    struct fv_rings rings;     /* only what all ranks have kept is judged: from rings.from_ns on */
+    struct fv_tallies tallies;     /* in the first process: of all, sorted */
+    struct fv_graph graph;         /* in the first process */
+    struct fv_rings rings;         /* only what all ranks have kept is judged: from rings.from_ns on */
+    struct fv_over_time over_time; /* gathered */
     struct fv_unmatched_counts unmatched;
     struct fv_sample_stats samples; /* of all processes */
     uint32_t *main_line;            /* by index in fv_defs.ranks: the thread that made most calls; FV_NONE */

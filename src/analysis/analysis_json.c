@@ -343,6 +343,24 @@ static void put_efficiency(struct writer *w)
     fv_json_end(w->json);
 }
 
+/* In whole us. Bins behind the last waiting are left out. */
+static void put_over_time(struct writer *w)
+{
+    const struct fv_over_time *o = &w->a->over_time;
+    uint32_t count = o->bins;
+
+    while (count && o->wait_ns[count - 1] < 500)
+        count--;
+    fv_json_object(w->json, "waiting_over_time");
+    put_seconds(w, "bin_s", UINT64_C(1) << o->shift);
+    fv_json_unsigned(w->json, "ranks", o->ranks);
+    fv_json_array(w->json, "wait_s");
+    for (uint32_t i = 0; i < count; i++)
+        fv_json_real(w->json, NULL, (double)((o->wait_ns[i] + 500) / 1000) / 1e6);
+    fv_json_end(w->json);
+    fv_json_end(w->json);
+}
+
 /* ---- call sites ---- */
 
 static void put_site_key(struct writer *w, uint32_t site)
@@ -611,6 +629,7 @@ static void put_all(struct writer *w, int64_t clock_error_ns)
     put_stretch(w);
     put_ranks(w);
     put_all_kinds(w);
+    put_over_time(w);
     put_sites(w);
     put_waits(w);
     put_delays(w);

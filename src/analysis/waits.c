@@ -22,6 +22,7 @@ struct arrival {
 struct pass {
     struct fv_steps *steps;
     struct fv_tallies *out;
+    struct fv_over_time *over_time;
     struct site_sum *sums;
     uint32_t site_count, line, rank;
     bool name_ranks;
@@ -195,7 +196,9 @@ static void count_call(struct pass *p, uint32_t first, const struct fv_step *s)
     sum->ns += length;
     p->calls++;
     p->mpi_ns += length;
+    uint64_t had_ns = p->wait_ns;
     count_wait(p, s);
+    fv_over_time_add(p->over_time, s->begin, p->wait_ns - had_ns);
 }
 
 static void tell_sums(struct pass *p)
@@ -232,19 +235,26 @@ static void do_line(struct pass *p)
         count_call(p, i, call);
         fv_steps_visited(p->steps, stop - i);
     }
+    fv_over_time_end_line(p->over_time, p->calls);
     tell_sums(p);
 }
 
-void fv_waits(struct fv_steps *steps, const struct fv_sites *sites, bool name_ranks, struct fv_tallies *out)
+void fv_waits(struct fv_steps *steps, const struct fv_sites *sites, bool name_ranks, struct fv_tallies *out,
+              struct fv_over_time *over_time)
 {
-    struct pass p = { .steps = steps, .out = out, .site_count = sites->count, .name_ranks = name_ranks };
+    struct pass p = {
+        .steps = steps, .out = out, .over_time = over_time, .site_count = sites->count, .name_ranks = name_ranks
+    };
 
     p.sums = fv_xcalloc((size_t)sites->count + 1, sizeof(*p.sums));
     for (p.line = 0; p.line < steps->line_count; p.line++) {
         if (!fv_steps_are_own(steps, p.line) || !steps->lines[p.line].count)
             continue;
+        if (steps->lines[p.line].rank != p.rank)
+            fv_over_time_end_rank(over_time);
         p.rank = steps->lines[p.line].rank;
         do_line(&p);
     }
+    fv_over_time_end_rank(over_time);
     free(p.sums);
 }

@@ -3,12 +3,14 @@
 #ifndef FV_WAITS_H
 #define FV_WAITS_H
 
+#include "analysis/over_time.h"
 #include "analysis/sites.h"
 #include "analysis/steps.h"
 #include "analysis/tally.h"
 
 /* Of the lines of this process. The first step of each call then has its longest waiting, which is what the
  * call waited: what else it needed came meanwhile. name_ranks: tell the waiting ranks in FV_TALLY_CAUSE. */
-void fv_waits(struct fv_steps *steps, const struct fv_sites *sites, bool name_ranks, struct fv_tallies *out);
+void fv_waits(struct fv_steps *steps, const struct fv_sites *sites, bool name_ranks, struct fv_tallies *out,
+              struct fv_over_time *over_time);
 
 #endif

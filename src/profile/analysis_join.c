@@ -274,6 +274,18 @@ static void take_computed(struct join *j)
     }
 }
 
+static void take_bins(struct join *j)
+{
+    struct fv_causes *c = &j->model->causes;
+
+    c->bin_s = j->a->bin_s;
+    c->bin_count = j->a->bin_count;
+    c->bins_from_s = j->a->from_s;
+    c->bins_s = fv_xcalloc(c->bin_count + 1, sizeof(*c->bins_s));
+    for (size_t i = 0; i < c->bin_count; i++)
+        c->bins_s[i] = j->a->bins_s[i] / j->a->bin_ranks;
+}
+
 static bool is_completion(const char *kind)
 {
     size_t length = strlen(kind);
@@ -359,6 +371,7 @@ static void take_over(struct join *j)
     take_procedures(j);
     take_computed(j);
     take_totals(j);
+    take_bins(j);
 }
 
 static bool keeps_end(const struct fv_model *m)

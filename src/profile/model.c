@@ -634,6 +634,7 @@ void fv_model_release(struct fv_model *m)
     free(m->wait_items);
     free(m->comm_places);
     free(m->causes.kinds);
+    free(m->causes.bins_s);
     free(m->causes.elsewhere);
     free(m->causes.late);
     free(m->causes.computed);

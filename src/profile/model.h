@@ -459,6 +459,9 @@ struct fv_causes {
     uint64_t switches;         /* of the critical path, from rank to rank */
     struct fv_wait_sum *kinds; /* largest first */
     size_t kind_count, kind_room;
+    double *bins_s, bin_s;        /* waiting over time, mean of ranks, in bins of this length; ... */
+    size_t bin_count;             /* ... behind them nobody waits; ... */
+    double bins_from_s;           /* ... before that it is not known */
     double elsewhere_s;           /* waiting, by the analysis, at no call site of the profile */
     struct fv_culprit *elsewhere; /* that no part of a call site holds */
     size_t elsewhere_count, elsewhere_room;

@@ -320,6 +320,32 @@ static void take_merge(struct source *s, const json_t *value)
     s->to->cut_short = count(s, value, "waits_cut_short");
 }
 
+static void take_over_time(struct source *s, const json_t *value)
+{
+    struct fv_analysis_result *a = s->to;
+    const json_t *bins = json_object_get(value, "wait_s");
+
+    a->bin_s = number(s, value, "bin_s");
+    a->bin_ranks = small(s, value, "ranks");
+    if (!json_is_array(bins) || (json_array_size(bins) && !(a->bin_s > 0 && a->bin_ranks))) {
+        fail(s, "waiting_over_time is none");
+        return;
+    }
+    a->bins_s = fv_arena_take(&a->arena, json_array_size(bins) * sizeof(*a->bins_s));
+    for (size_t i = 0; i < json_array_size(bins); i++) {
+        const json_t *bin = json_array_get(bins, i);
+
+        if (!json_is_number(bin) || json_number_value(bin) < 0)
+            fail(s, "wait_s is no time");
+        a->bins_s[a->bin_count++] = json_number_value(bin);
+    }
+}
+
+static void take_stretch(struct source *s, const json_t *value)
+{
+    s->to->from_s = json_is_null(value) ? 0 : number(s, value, "begin_s");
+}
+
 static void take_efficiency(struct source *s, const json_t *value)
 {
     s->efficiency_seen = true;
@@ -335,6 +361,8 @@ static const struct member {
     { "run", false, take_run },
     { "ranks", true, take_rank },
     { "kinds", true, take_kind },
+    { "waiting_over_time", false, take_over_time },
+    { "stretch", false, take_stretch },
     { "callsites", true, take_site },
     { "delays", true, take_delay },
     { "unexplained_s", false, take_unexplained },

@@ -77,6 +77,10 @@ struct fv_analysis_result {
     size_t rank_count, rank_room;
     struct fv_analysed_kind *kinds;
     size_t kind_count, kind_room;
+    double *bins_s, bin_s; /* waiting over time, of all ranks that have a trace, in bins of this length */
+    size_t bin_count;
+    uint32_t bin_ranks;
+    double from_s; /* only what is behind it was analysed */
     struct fv_analysed_site *sites;
     size_t site_count, site_room;
     struct fv_analysed_part *parts;

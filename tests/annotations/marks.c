@@ -266,7 +266,7 @@ static const struct marks *with_itt(void)
 
 int main(int argc, char **argv)
 {
-    double step_s = 0, kernel_s = 0, begin;
+    double step_s = 0, kernel_s = 0, in_step_s = 0, in_kernel_s = 0; /* in_: between the marks */
     int rank = 0;
 
 #ifdef WITH_MPI
@@ -280,21 +280,25 @@ int main(int argc, char **argv)
         double step = now_s();
 
         marks->begin_step();
+        double in_step = now_s();
         for (int k = 0; k < KERNELS; k++) {
-            begin = now_s();
+            double begin = now_s();
             uint64_t id = marks->begin_kernel("axpy");
+            double in_kernel = now_s();
             compute(0.001);
+            in_kernel_s += now_s() - in_kernel;
             marks->end_kernel(id);
             kernel_s += now_s() - begin;
         }
 #ifdef WITH_MPI
         MPI_Barrier(MPI_COMM_WORLD);
 #endif
+        in_step_s += now_s() - in_step;
         marks->end_step();
         step_s += now_s() - step;
     }
     if (!rank)
-        printf("truth step %.6f axpy %.6f\n", step_s, kernel_s);
+        printf("truth step %.6f to %.6f axpy %.6f to %.6f\n", in_step_s, step_s, in_kernel_s, kernel_s);
 #ifdef WITH_MPI
     MPI_Finalize();
 #endif

@@ -249,11 +249,13 @@ def longest_stays(mpi, program):
     ]
     kept = sorted(int(name[10:]) for name in names)
     labels = [label['text'] for label in ring.report().data['labels']]  # of those that were removed, too
+    copied = {int(number) for number in re.findall('slow-keep-([0-9]+):', ' '.join(labels))}
+    held_up = copied & {*range(long - 20, long)}  # then the time of that copy was taken off
     for rank in 0, 1:
         seconds = [row['elapsed_s'] for row in ring.report().data['section_instances'] if row['rank'] == rank]
         longer = sum(s > seconds[long - 1] / 2 for s in seconds)
         check(len(by_rank[rank]) <= 16, '{}', by_rank)
-        check(long in by_rank[rank] or longer > 16, 'rank {}: {}', rank, kept)
+        check(long in by_rank[rank] or longer > 16 or held_up, 'rank {}: {}, copied {}', rank, kept, copied)
         was_kept = any(text.startswith('slow-keep-{}:'.format(copies)) for text in labels)
         check(not was_kept or seconds[copies - 1] > 0.01, 'rank {}: {}', rank, seconds[copies - 1])
     chosen = {name for name in os.listdir(ring.directory) if name.startswith('iteration-keep-')}

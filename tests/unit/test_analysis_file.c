@@ -13,6 +13,8 @@ static void reads_all(void **state)
     assert_int_equal(a.rank_count, 2);
     assert_int_equal(a.kind_count, 2);
     assert_string_equal(a.kinds[0].kind, "late_sender");
+    assert_int_equal(a.bin_count, 2);
+    assert_true(a.bin_s == 0.25 && a.bin_ranks == 2 && a.bins_s[0] == 0 && a.bins_s[1] == 0.03 && a.from_s == 0);
     assert_int_equal(a.site_count, 3);
     assert_that(a.sites[0].key, ==, key_of("MPI_Recv", 32, 16));
     assert_that(a.sites[1].key, ==, key_of("MPI_Send", 99, 48));
@@ -66,6 +68,12 @@ static void refuses(void **state)
     expect_refused("\"key\":\"", "\"key\":\"x", "key is no key");
     expect_refused("\"key\":\"", "\"other\":\"", "key is no key");
     expect_refused("\"process\":\"", "\"process\":\"0", "process is no key");
+    expect_refused("[0,0.03]", "[0,-0.03]", "wait_s is no time");
+    expect_refused("[0,0.03]", "[0,null]", "wait_s is no time");
+    expect_refused("[0,0.03]", "0.03", "waiting_over_time");
+    expect_refused("\"bin_s\":0.25", "\"bin_s\":0", "waiting_over_time");
+    expect_refused("\"bin_s\":0.25,\"ranks\":2", "\"bin_s\":0.25,\"ranks\":0", "waiting_over_time");
+    expect_refused("\"stretch\":null", "\"stretch\":{\"begin_s\":-1}", "begin_s");
     expect_refused("\"traced_calls\":3", "\"traced_calls\":-3", "traced_calls");
     expect_refused("0.9,", "1e999,", "");
     assert_string_equal(read_text("", 0, &a), "it is no JSON object");

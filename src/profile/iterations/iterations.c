@@ -14,6 +14,7 @@
 
 #define CALLS_MOST   (1u << 21) /* of the sequence that is searched */
 #define TRACED_MOST  (1u << 24) /* calls of all ranks: a longer trace is not read for this */
+#define BINS_LEAST   4          /* of waiting over time, in a row of iterations: in fewer it is not known */
 #define RANKS_LOOKED 2          /* in which units are looked for, until some are found */
 
 /* ---- what repeats ---- */
@@ -386,6 +387,35 @@ void fv_iterations_renumber(struct fv_model *m, const uint32_t *sites)
     release_extras(it);
 }
 
+/* Waiting between two times, mean of ranks, by the analysis. */
+static double waited_between(const struct fv_causes *c, double begin_s, double end_s)
+{
+    const double first = fmax(begin_s, 0) / c->bin_s;
+    double sum_s = 0;
+
+    for (size_t i = first < (double)c->bin_count ? (size_t)first : c->bin_count;
+         i < c->bin_count && (double)i * c->bin_s < end_s; i++) {
+        const double from_s = fmax(begin_s, (double)i * c->bin_s), to_s = fmin(end_s, (double)(i + 1) * c->bin_s);
+
+        sum_s += c->bins_s[i] * fmax(to_s - from_s, 0) / c->bin_s;
+    }
+    return sum_s;
+}
+
+static bool has_bins(const struct fv_causes *c, const struct fv_iteration_number *n, double length_s)
+{
+    return c->bin_s > 0 && length_s >= BINS_LEAST * c->bin_s && n->begin_s >= c->bins_from_s - c->bin_s;
+}
+
+static void take_waiting(struct fv_model *m, struct fv_iteration_number *n)
+{
+    const struct fv_causes *c = &m->causes;
+    const double length_s = n->duration_s * n->merged;
+
+    n->wait_s =
+        has_bins(c, n, length_s) ? waited_between(c, n->begin_s, n->begin_s + length_s) / (double)n->merged : NAN;
+}
+
 /* Of a site's waiting an iteration has the part that it has of its calls. */
 void fv_iterations_complete(struct fv_model *m)
 {
@@ -402,6 +432,8 @@ void fv_iterations_complete(struct fv_model *m)
         if (site->stat.calls)
             u->wait_s += site->wait_s * part->calls / (double)site->stat.calls;
     }
+    for (size_t i = 0; it->is_analysed && i < it->number_count; i++)
+        take_waiting(m, &it->numbers[i]);
 }
 
 void fv_iterations_release(void *data)

@@ -71,7 +71,7 @@ struct fv_iterations {
     bool is_part;                       /* ... of which the log has only the first ones, ... */
     uint64_t first_calls;               /* ... so many of a rank, at least */
     bool is_kept;                       /* ... of which ranks have kept the end alone */
-    bool is_analysed;                   /* waiting of units is of all their calls, by the trace's analysis */
+    bool is_analysed;                   /* waiting is of all calls, by the trace's analysis */
     const char *left;                   /* why nothing was looked for, a clause; NULL: it was */
     struct fv_iteration_gather *gather; /* while they are read */
     struct fv_extra *extras;            /* then by unit, until call sites have their numbers; NULL: none */

@@ -84,8 +84,10 @@ static const struct fv_column_def number_columns[] = {
     { "computing_s", "computing", "s", "Mean time outside of MPI. Null: not known.", FV_FIELD(N, computing_s),
       .flags = FV_NULLABLE },
     { "mpi_s", "MPI", "s", "Mean time in MPI. Null: not known.", FV_FIELD(N, mpi_s), .flags = FV_NULLABLE },
-    { "wait_s", "waiting", "s", "Mean waiting in blocking collective calls. Null: not known.", FV_FIELD(N, wait_s),
-      .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "wait_s", "waiting", "s",
+      "Mean waiting: in all calls at that time, by a trace that was analysed, else in blocking collective calls. "
+      "Null: not known.",
+      FV_FIELD(N, wait_s), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "imbalance_s", "imbalance", "s",
       "Time outside of these calls, of the slowest rank less the mean of all. Null: not known.",
       FV_FIELD(N, imbalance_s), .flags = FV_NULLABLE },
