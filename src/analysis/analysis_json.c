@@ -355,8 +355,14 @@ static void put_over_time(struct writer *w)
     put_seconds(w, "bin_s", UINT64_C(1) << o->shift);
     fv_json_unsigned(w->json, "ranks", o->ranks);
     fv_json_array(w->json, "wait_s");
-    for (uint32_t i = 0; i < count; i++)
-        fv_json_real(w->json, NULL, (double)((o->wait_ns[i] + 500) / 1000) / 1e6);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t us = (o->wait_ns[i] + 500) / 1000;
+
+        if (us)
+            fv_json_real(w->json, NULL, (double)us / 1e6);
+        else
+            fv_json_unsigned(w->json, NULL, 0); /* shorter than 0.0 */
+    }
     fv_json_end(w->json);
     fv_json_end(w->json);
 }

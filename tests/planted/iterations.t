@@ -287,6 +287,19 @@ def none(mpi, program):
     equal('units', (looked.units, looked.numbers(), looked.findings), ([], [], []))
 
 
+def not_looked_for(mpi, program):
+    """A loop of messages alone, without a trace: that is said."""
+    for problem, said in ('naps', True), ('steady', False):
+        run = mpi.profile(program, 2, [problem], ['--sample=off']).ended(0)
+        text = ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split())
+        equal(
+            problem,
+            'Iterations what the program repeats - none found by blocking collective calls, which are few; fvmpi run --trace'
+            in text,
+            said,
+        )
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.an_mpi(tap):
@@ -315,6 +328,7 @@ def main():
             ('a log that is full', first_part, ()),
             ('loops of calls in a loop', visits, ()),
             ('no loop', none, ()),
+            ('messages alone, without a trace', not_looked_for, ()),
         ):
             with tap.test('{}: {}'.format(mpi, name)):
                 test(mpi, program, *arguments)

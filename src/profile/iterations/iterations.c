@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLS_MOST   (1u << 21) /* of the sequence that is searched */
-#define TRACED_MOST  (1u << 24) /* calls of all ranks: a longer trace is not read for this */
-#define BINS_LEAST   4          /* of waiting over time, in a row of iterations: in fewer it is not known */
-#define RANKS_LOOKED 2          /* in which units are looked for, until some are found */
+#define CALLS_MOST     (1u << 21) /* of the sequence that is searched */
+#define TRACED_MOST    (1u << 24) /* calls of all ranks: a longer trace is not read for this */
+#define BINS_LEAST     4          /* of waiting over time, in a row of iterations: in fewer it is not known */
+#define MESSAGES_LEAST 100        /* calls of a rank: fewer are no loop worth a word */
+#define FEW            0.1        /* of its calls */
+#define RANKS_LOOKED   2          /* in which units are looked for, until some are found */
 
 /* ---- what repeats ---- */
 
@@ -27,6 +29,7 @@ struct sequence {
 
 struct search {
     unsigned looked;
+    size_t calls; /* that were looked at, of a rank at most */
 };
 
 static void take_call(void *context, const struct fv_iteration_call *call)
@@ -273,10 +276,36 @@ static void read_units(struct fv_build *b, void *state, uint32_t rank)
     of->looked++;
     note_first(b, rank);
     fv_iteration_calls(b, rank, it->traced, symbols, take_call, &s);
+    of->calls = s.count > of->calls ? s.count : of->calls;
     search(b, rank, &s, symbols);
     free(s.symbol);
     free(s.begin_s);
     free(s.end_s);
+}
+
+/* Calls of the rank that makes most of them. */
+static uint64_t most_calls(const struct fv_build *b)
+{
+    const struct fv_model *m = b->model;
+    uint64_t *calls = fv_xcalloc(m->rank_count + 1, sizeof(*calls)), most = 0;
+
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        uint64_t *of = &calls[m->site_ranks[i].rank];
+
+        *of += m->site_ranks[i].stat.calls;
+        most = *of > most ? *of : most;
+    }
+    free(calls);
+    return most;
+}
+
+/* A loop of messages alone is not in the log of collective calls. */
+static bool may_have_loop(const struct fv_build *b, const struct search *of)
+{
+    for (uint32_t i = 0; i < b->shown; i++)
+        if (b->model->ranks[i].traced)
+            return false;
+    return of->looked && most_calls(b) >= MESSAGES_LEAST && of->calls <= FEW * (double)most_calls(b);
 }
 
 static void finish_units(struct fv_build *b, void *state)
@@ -284,7 +313,9 @@ static void finish_units(struct fv_build *b, void *state)
     struct fv_iterations *it = fv_model_iterations(b->model);
 
     if (it->is_part && !it->first_calls)
-        it->left = "iterations: the log of collective calls has too few of them (FVMPI_COLLECTIVES_MAX)";
+        it->left = "the log of collective calls has too few of them (FVMPI_COLLECTIVES_MAX)";
+    else if (!it->count && may_have_loop(b, state))
+        it->left = "none found by blocking collective calls, which are few; fvmpi run --trace records all calls";
     free(state);
 }
 

@@ -33,8 +33,10 @@ FV_TEXT_SECTION(iterations)
     const struct fv_iterations *it = fv_model_iterations(v->model);
     char calls[FV_WORD];
 
-    if (it->left)
+    if (it->left) {
+        fv_page_heading(p, "Iterations", "what the program repeats");
         fv_text_note(p, FV_PLAIN, "%s", it->left);
+    }
     if (!it->count)
         return;
     fv_text_relation(p, v, "iterations", "unit",
