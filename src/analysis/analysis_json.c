@@ -343,26 +343,43 @@ static void put_efficiency(struct writer *w)
     fv_json_end(w->json);
 }
 
-/* In whole us. Bins behind the last waiting are left out. */
-static void put_over_time(struct writer *w)
+/* In whole us. Bins behind the last waiting of a rank are left out. */
+static void put_bins(struct writer *w, uint32_t rank)
 {
-    const struct fv_over_time *o = &w->a->over_time;
-    uint32_t count = o->bins;
+    const uint64_t *wait_ns = w->a->over_time.wait_ns + (size_t)rank * w->a->over_time.bins;
+    uint32_t count = w->a->over_time.bins;
 
-    while (count && o->wait_ns[count - 1] < 500)
+    while (count && wait_ns[count - 1] < 500)
         count--;
-    fv_json_object(w->json, "waiting_over_time");
-    put_seconds(w, "bin_s", UINT64_C(1) << o->shift);
-    fv_json_unsigned(w->json, "ranks", o->ranks);
+    fv_json_object(w->json, NULL);
+    put_rank(w, "rank", rank);
     fv_json_array(w->json, "wait_s");
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t us = (o->wait_ns[i] + 500) / 1000;
+        const uint64_t us = (wait_ns[i] + 500) / 1000;
 
         if (us)
             fv_json_real(w->json, NULL, (double)us / 1e6);
         else
             fv_json_unsigned(w->json, NULL, 0); /* shorter than 0.0 */
     }
+    fv_json_end(w->json);
+    fv_json_end(w->json);
+}
+
+static void put_over_time(struct writer *w)
+{
+    const struct fv_over_time *o = &w->a->over_time;
+
+    if (!o->bins) {
+        fv_json_null(w->json, "waiting_over_time");
+        return;
+    }
+    fv_json_object(w->json, "waiting_over_time");
+    put_seconds(w, "bin_s", UINT64_C(1) << o->shift);
+    fv_json_array(w->json, "ranks");
+    for (uint32_t i = 0; i < o->ranks; i++)
+        if (w->a->merge->defs.ranks[i].traced)
+            put_bins(w, i);
     fv_json_end(w->json);
     fv_json_end(w->json);
 }

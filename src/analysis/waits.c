@@ -198,7 +198,8 @@ static void count_call(struct pass *p, uint32_t first, const struct fv_step *s)
     p->mpi_ns += length;
     uint64_t had_ns = p->wait_ns;
     count_wait(p, s);
-    fv_over_time_add(p->over_time, s->begin, p->wait_ns - had_ns);
+    if (!p->steps->lines[p->line].slot) /* the main thread */
+        fv_over_time_add(p->over_time, p->rank, s->begin, p->wait_ns - had_ns);
 }
 
 static void tell_sums(struct pass *p)
@@ -235,7 +236,6 @@ static void do_line(struct pass *p)
         count_call(p, i, call);
         fv_steps_visited(p->steps, stop - i);
     }
-    fv_over_time_end_line(p->over_time, p->calls);
     tell_sums(p);
 }
 
@@ -250,11 +250,8 @@ void fv_waits(struct fv_steps *steps, const struct fv_sites *sites, bool name_ra
     for (p.line = 0; p.line < steps->line_count; p.line++) {
         if (!fv_steps_are_own(steps, p.line) || !steps->lines[p.line].count)
             continue;
-        if (steps->lines[p.line].rank != p.rank)
-            fv_over_time_end_rank(over_time);
         p.rank = steps->lines[p.line].rank;
         do_line(&p);
     }
-    fv_over_time_end_rank(over_time);
     free(p.sums);
 }

@@ -36,6 +36,13 @@ ssize_t fv_file_read(const char *path, char *out, size_t size)
     return (ssize_t)used;
 }
 
+const char *fv_file_value(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at ? at + strlen(name) + strspn(at + strlen(name), " \t") : "";
+}
+
 /* Field 3 and on stand behind the last ')': the name may hold anything, spaces and brackets too. */
 bool fv_process_read(pid_t pid, struct fv_process *out)
 {

@@ -31,5 +31,7 @@ bool fv_boot_id(uint8_t out[16]);
 
 /* A small file, cut to size - 1 bytes, with a NUL behind; its length, or -1. No place where a thread is cancelled. */
 ssize_t fv_file_read(const char *path, char *out, size_t size);
+/* In such a file's text, what stands behind "\nName:", without blanks before it; "": it has no such line. */
+const char *fv_file_value(const char *text, const char *name);
 
 #endif

@@ -61,24 +61,17 @@ struct status {
     uint64_t blocked, caught; /* bit n - 1: signal n */
 };
 
-static const char *field(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-
-    return at ? at + strlen(name) + strspn(at + strlen(name), " \t") : "";
-}
-
 static bool read_status(const struct asking *a, uint32_t tid, struct status *out)
 {
     char text[4096];
 
     if (read_of(a, tid, "status", text, sizeof(text)) <= 0)
         return false;
-    const char *name = field(text, "Name:");
+    const char *name = fv_file_value(text, "Name:");
     snprintf(out->name, sizeof(out->name), "%.*s", (int)strcspn(name, "\n"), name);
-    out->state = *field(text, "\nState:");
-    out->blocked = strtoull(field(text, "\nSigBlk:"), NULL, 16);
-    out->caught = strtoull(field(text, "\nSigCgt:"), NULL, 16);
+    out->state = *fv_file_value(text, "\nState:");
+    out->blocked = strtoull(fv_file_value(text, "\nSigBlk:"), NULL, 16);
+    out->caught = strtoull(fv_file_value(text, "\nSigCgt:"), NULL, 16);
     return true;
 }
 

@@ -7,7 +7,7 @@
 #include "merge/memory.h"
 #include "merge/sensors.h"
 #include "merge/threads.h"
-#include "base/process.h"
+#include "experiment/experiment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -514,14 +514,6 @@ static uint64_t hz_of(const struct fv_file_header *h)
 }
 
 /* Does the process run, as far as can be seen here? */
-static bool is_running(const struct fv_file_header *h)
-{
-    uint8_t boot[16];
-
-    return h->state == FV_STATE_RUNNING && fv_boot_id(boot) && !memcmp(boot, h->boot_id, sizeof(boot)) &&
-           fv_process_runs((pid_t)h->pid, h->process_start);
-}
-
 static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, const char *name)
 {
     const struct fv_file_header *h = fv_reader_header(reader);
@@ -550,7 +542,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
     uint32_t *threads = NULL;
 
     r.state = h->state;
-    r.runs = is_running(h);
+    r.runs = h->state == FV_STATE_RUNNING && fv_experiment_is_alive(h);
     memcpy(r.boot_id, h->boot_id, sizeof(r.boot_id));
     r.first_ticks = r.last_ticks = h->begin_ticks ? h->begin_ticks : h->first.ticks;
     find_events(reader, events);

@@ -276,14 +276,23 @@ static void take_computed(struct join *j)
 
 static void take_bins(struct join *j)
 {
-    struct fv_causes *c = &j->model->causes;
+    struct fv_model *m = j->model;
+    struct fv_causes *c = &m->causes;
 
     c->bin_s = j->a->bin_s;
-    c->bin_count = j->a->bin_count;
     c->bins_from_s = j->a->from_s;
-    c->bins_s = fv_xcalloc(c->bin_count + 1, sizeof(*c->bins_s));
-    for (size_t i = 0; i < c->bin_count; i++)
-        c->bins_s[i] = j->a->bins_s[i] / j->a->bin_ranks;
+    c->bins = fv_xcalloc(m->rank_count + 1, sizeof(*c->bins));
+    for (size_t i = 0; i < j->a->bins_count; i++) {
+        const struct fv_analysed_bins *of = &j->a->bins[i];
+        const uint32_t rank = rank_of(j, of->rank);
+
+        if (rank == FV_NONE)
+            continue;
+        c->bins[rank].wait_s = fv_arena_take(&m->arena, (of->count + 1) * sizeof(*of->wait_s));
+        c->bins[rank].count = of->count;
+        if (of->count)
+            memcpy(c->bins[rank].wait_s, of->wait_s, of->count * sizeof(*of->wait_s));
+    }
 }
 
 static bool is_completion(const char *kind)
@@ -371,7 +380,6 @@ static void take_over(struct join *j)
     take_procedures(j);
     take_computed(j);
     take_totals(j);
-    take_bins(j);
 }
 
 static bool keeps_end(const struct fv_model *m)
@@ -398,6 +406,7 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysis_result *a)
     bool same = same_files(&j);
     if (same) {
         add_shares(&j);
+        take_bins(&j);
         coverage = coverage_of(&j);
     }
     if (same && coverage >= ENOUGH) {

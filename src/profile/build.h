@@ -65,6 +65,7 @@ struct fv_build {
     struct fv_wait_join *waits;  /* waits.c, over several visits */
     struct fv_forks *forks;      /* of the file whose call paths are read */
     bool is_part, is_later_part; /* as of the experiment */
+    bool looks_up;               /* call paths get names */
     size_t traced_calls;         /* as of the experiment, and */
     const struct fv_seen_looks *seen;
 };

@@ -566,7 +566,8 @@ void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_
 {
     struct fv_build build = { .traced_calls = experiment->traced_calls,
                               .is_part = experiment->is_part,
-                              .is_later_part = experiment->is_later_part };
+                              .is_later_part = experiment->is_later_part,
+                              .looks_up = look_up };
     struct fv_model *m = out;
 
     *m = (struct fv_model){ 0 };
@@ -634,7 +635,7 @@ void fv_model_release(struct fv_model *m)
     free(m->wait_items);
     free(m->comm_places);
     free(m->causes.kinds);
-    free(m->causes.bins_s);
+    free(m->causes.bins);
     free(m->causes.elsewhere);
     free(m->causes.late);
     free(m->causes.computed);

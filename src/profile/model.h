@@ -442,6 +442,12 @@ bool fv_is_analysed(const struct fv_model *model);
 /* Seconds of the main thread in the calls that end it: of all at that place its part. */
 double fv_region_call_s(const struct fv_model *model, const struct fv_region_rank *region);
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
+/* Of the main thread of a rank. Behind them it does not wait. NULL: it is not known. */
+struct fv_wait_bins {
+    double *wait_s;
+    size_t count;
+};
+
 struct fv_causes {
     enum fv_causes_source source;
     bool exact;           /* all of it; else clocks were aligned, or the log or the trace is not whole, or ... */
@@ -459,9 +465,9 @@ struct fv_causes {
     uint64_t switches;         /* of the critical path, from rank to rank */
     struct fv_wait_sum *kinds; /* largest first */
     size_t kind_count, kind_room;
-    double *bins_s, bin_s;        /* waiting over time, mean of ranks, in bins of this length; ... */
-    size_t bin_count;             /* ... behind them nobody waits; ... */
-    double bins_from_s;           /* ... before that it is not known */
+    double bin_s;                 /* waiting over time, in bins of this length; 0: it is not known */
+    double bins_from_s;           /* ... nor before that */
+    struct fv_wait_bins *bins;    /* by rank */
     double elsewhere_s;           /* waiting, by the analysis, at no call site of the profile */
     struct fv_culprit *elsewhere; /* that no part of a call site holds */
     size_t elsewhere_count, elsewhere_room;

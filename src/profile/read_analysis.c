@@ -320,25 +320,36 @@ static void take_merge(struct source *s, const json_t *value)
     s->to->cut_short = count(s, value, "waits_cut_short");
 }
 
-static void take_over_time(struct source *s, const json_t *value)
+static void take_bins(struct source *s, const json_t *row)
 {
     struct fv_analysis_result *a = s->to;
-    const json_t *bins = json_object_get(value, "wait_s");
+    const json_t *bins = json_object_get(row, "wait_s");
+    struct fv_analysed_bins b = { .rank = small(s, row, "rank"), .count = json_array_size(bins) };
 
-    a->bin_s = number(s, value, "bin_s");
-    a->bin_ranks = small(s, value, "ranks");
-    if (!json_is_array(bins) || (json_array_size(bins) && !(a->bin_s > 0 && a->bin_ranks))) {
-        fail(s, "waiting_over_time is none");
-        return;
-    }
-    a->bins_s = fv_arena_take(&a->arena, json_array_size(bins) * sizeof(*a->bins_s));
-    for (size_t i = 0; i < json_array_size(bins); i++) {
-        const json_t *bin = json_array_get(bins, i);
-
-        if (!json_is_number(bin) || json_number_value(bin) < 0)
+    if (!json_is_array(bins))
+        fail(s, "wait_s is no list");
+    b.wait_s = fv_arena_take(&a->arena, b.count * sizeof(*b.wait_s));
+    for (size_t i = 0; i < b.count; i++) {
+        b.wait_s[i] = json_number_value(json_array_get(bins, i));
+        if (!json_is_number(json_array_get(bins, i)) || b.wait_s[i] < 0)
             fail(s, "wait_s is no time");
-        a->bins_s[a->bin_count++] = json_number_value(bin);
     }
+    FV_GROW(a->bins, a->bins_room, a->bins_count + 1);
+    a->bins[a->bins_count++] = b;
+}
+
+/* Null: there is none, as of very many ranks. */
+static void take_over_time(struct source *s, const json_t *value)
+{
+    const json_t *ranks = json_object_get(value, "ranks");
+
+    if (json_is_null(value))
+        return;
+    s->to->bin_s = number(s, value, "bin_s");
+    if (!json_is_array(ranks) || !(s->to->bin_s > 0))
+        fail(s, "waiting_over_time is none");
+    for (size_t i = 0; i < json_array_size(ranks) && !*s->why; i++)
+        take_bins(s, json_array_get(ranks, i));
 }
 
 static void take_stretch(struct source *s, const json_t *value)
@@ -452,6 +463,8 @@ static void take_member(struct source *s, int c)
     c = next_character(s);
     if (member && member->list && c != '[')
         fail(s, "%s is no list", member->key);
+    else if (member && !member->list && c == '[')
+        fail(s, "%s is a list", member->key);
     else if (c == '[') /* of no member: its items are passed by */
         take_list(s, member);
     else
@@ -498,6 +511,9 @@ static void check_ranks(struct source *s)
     for (size_t i = 0; i < a->computed_count; i++)
         if (a->computed[i].rank >= a->world_size)
             fail(s, "rank %u of %u", a->computed[i].rank, a->world_size);
+    for (size_t i = 0; i < a->bins_count; i++)
+        if (a->bins[i].rank >= a->world_size)
+            fail(s, "rank %u of %u", a->bins[i].rank, a->world_size);
 }
 
 static uint32_t find_site(struct source *s, const struct fv_index *index, uint64_t id)
@@ -561,6 +577,7 @@ void fv_analysis_result_release(struct fv_analysis_result *a)
 {
     free(a->ranks);
     free(a->kinds);
+    free(a->bins);
     free(a->sites);
     free(a->parts);
     free(a->delays);

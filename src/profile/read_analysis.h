@@ -35,6 +35,11 @@ struct fv_analysed_rank {
     struct fv_file_identity identity; /* of the rank file that was analysed */
     double caused_s, delay_s, critical_s;
 };
+struct fv_analysed_bins {
+    uint32_t rank;
+    double *wait_s;
+    size_t count;
+};
 struct fv_analysed_kind {
     const char *kind;
     uint64_t count;
@@ -77,9 +82,9 @@ struct fv_analysis_result {
     size_t rank_count, rank_room;
     struct fv_analysed_kind *kinds;
     size_t kind_count, kind_room;
-    double *bins_s, bin_s; /* waiting over time, of all ranks that have a trace, in bins of this length */
-    size_t bin_count;
-    uint32_t bin_ranks;
+    double bin_s; /* waiting over time, in bins of this length; 0: there is none */
+    struct fv_analysed_bins *bins;
+    size_t bins_count, bins_room;
     double from_s; /* only what is behind it was analysed */
     struct fv_analysed_site *sites;
     size_t site_count, site_room;

@@ -25,13 +25,6 @@ bool fv_accounts_read(uint64_t of[FV_ACCOUNTS])
     return true;
 }
 
-static uint64_t number_behind(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-
-    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
 bool fv_accounts_read_of(uint32_t tid, bool all, uint64_t of[FV_ACCOUNTS])
 {
     unsigned long long minor = 0, major = 0;
@@ -53,7 +46,7 @@ bool fv_accounts_read_of(uint32_t tid, bool all, uint64_t of[FV_ACCOUNTS])
     of[FV_ACCOUNT_MINOR] = minor;
     of[FV_ACCOUNT_MAJOR] = major;
     of[FV_ACCOUNT_FAULTS] = minor + major;
-    of[FV_ACCOUNT_SWITCHES] =
-        number_behind(text, "\nvoluntary_ctxt_switches:") + number_behind(text, "\nnonvoluntary_ctxt_switches:");
+    of[FV_ACCOUNT_SWITCHES] = strtoull(fv_file_value(text, "\nvoluntary_ctxt_switches:"), NULL, 10) +
+                              strtoull(fv_file_value(text, "\nnonvoluntary_ctxt_switches:"), NULL, 10);
     return true;
 }

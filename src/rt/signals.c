@@ -133,9 +133,7 @@ static void unlock_all(const sigset_t *mask)
 
 static uint64_t set_in(const char *status, const char *name)
 {
-    const char *at = strstr(status, name);
-
-    return at ? strtoull(at + strlen(name), NULL, 16) : 0;
+    return strtoull(fv_file_value(status, name), NULL, 16);
 }
 
 /* Has a thread been sent one of ours that it has not taken yet? It need only be preempted meanwhile. One that is

@@ -258,6 +258,42 @@ static void sections(void)
     }
 }
 
+/* Ranks 0 and 1, 2 and 3: 100 iterations. Rank 1 is late in number 50. */
+__attribute__((noinline)) static void swap(void)
+{
+    double x = 1, y;
+
+    MPI_Sendrecv(&x, 1, MPI_DOUBLE, rank ^ 1, 0, &y, 1, MPI_DOUBLE, rank ^ 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void apart(void)
+{
+    for (int i = 0; i < 100 && rank < size / 2 * 2; i++) {
+        pause_ms((rank < 2 ? 3 : 5) + (rank == 1 && i == 50 ? 60 : 0));
+        swap();
+    }
+}
+
+/* The compiler makes four calls of the one. */
+static void unrolled(void)
+{
+    double x = 1, sum;
+
+#pragma GCC unroll 4
+    for (int i = 0; i < 200; i++) {
+        pause_ms(i == 150 && rank ? 41 : 1);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+static void local(void)
+{
+    int is;
+
+    for (int i = 0; i < 300; i++)
+        MPI_Initialized(&is);
+}
+
 int main(int argc, char **argv)
 {
     const char *problem = argc > 1 ? argv[1] : "";
@@ -274,6 +310,12 @@ int main(int argc, char **argv)
         steps();
     else if (!strcmp(problem, "rounds"))
         rounds();
+    if (!strcmp(problem, "apart"))
+        apart();
+    if (!strcmp(problem, "unrolled"))
+        unrolled();
+    if (!strcmp(problem, "local"))
+        local();
     if (!strcmp(problem, "naps"))
         naps();
     if (!strcmp(problem, "oftener"))

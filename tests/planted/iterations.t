@@ -288,16 +288,37 @@ def none(mpi, program):
 
 
 def not_looked_for(mpi, program):
-    """A loop of messages alone, without a trace: that is said."""
-    for problem, said in ('naps', True), ('steady', False):
+    """A loop of messages alone, without a trace: that is said. Not of what has no messages, or was found."""
+    for problem, said in ('naps', True), ('steady', False), ('local', False):
         run = mpi.profile(program, 2, [problem], ['--sample=off']).ended(0)
         text = ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split())
-        equal(
-            problem,
-            'Iterations what the program repeats - none found by blocking collective calls, which are few; fvmpi run --trace'
-            in text,
-            said,
-        )
+        equal(problem, '- none found by blocking collective calls; fvmpi run --trace' in text, said)
+
+
+def apart(mpi, program):
+    """Two pairs drift apart, and the last rank waits all the time in one call: waiting of each iteration is of its own
+    ranks, when these are there."""
+    looked = Looked(mpi, program, 'apart', ranks=5, options=('--sample=off', '--trace'))
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', looked.run.directory]).ended(0)
+    data = harness.report_of(looked.run.directory).data
+    (unit,), rows = data['iterations'], data['iterations_by_number']
+    equal('ranks', unit['rank_count'], 4)
+    known = [row for row in rows if row['wait_s'] is not None]
+    check(all(row['wait_s'] <= 1.05 * row['mpi_s'] + 1e-4 for row in known), '{}', rows)
+    check(
+        not known or 0.9 * rows[50]['mpi_s'] <= rows[50]['wait_s'] <= rows[50]['mpi_s'] + 1e-4,
+        'rank 1 is late: {}',
+        rows[50],
+    )
+    text = harness.run([harness.FVMPI, 'report', looked.run.directory]).ended(0).out
+    check('of 4 ranks: the others have not as many iterations' in text, '{}', text)
+
+
+def unrolled(mpi, program, options):
+    looked = Looked(mpi, program, 'unrolled', options=options)
+    unit = looked.one(200)
+    check(looked.numbers()[150]['duration_s'] > 0.04, '{}', looked.numbers()[150])
+    check(unit['longest_number'] == 150 or not looked.calm(0.0015), '{}', unit)
 
 
 def main():
@@ -329,6 +350,9 @@ def main():
             ('loops of calls in a loop', visits, ()),
             ('no loop', none, ()),
             ('messages alone, without a trace', not_looked_for, ()),
+            ('pairs that drift apart', apart, ()),
+            ('a loop that was unrolled', unrolled, (plainly,)),
+            ('a loop that was unrolled, by a trace', unrolled, (traced,)),
         ):
             with tap.test('{}: {}'.format(mpi, name)):
                 test(mpi, program, *arguments)

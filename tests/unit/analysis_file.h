@@ -28,7 +28,8 @@ static const char pattern[] =
              "\"new\":[1,[2,null],{\"a\":\"b\"}], \"newer\":null, \"newest\":-1.5e3,\n"
              "\"kinds\":[{\"kind\":\"late_sender\",\"count\":3,\"wait_s\":0.03},"
              "{\"kind\":\"barrier_completion\",\"count\":1,\"wait_s\":0.002}],\n"
-             "\"waiting_over_time\":{\"bin_s\":0.25,\"ranks\":2,\"wait_s\":[0,0.03]},\"stretch\":null,\n"
+             "\"waiting_over_time\":{\"bin_s\":0.25,\"ranks\":[{\"rank\":0,\"wait_s\":[0,0.03]},{\"rank\":1,\"wait_s\":"
+             "[]}]},\"stretch\":null,\n"
              "\"callsites\":[{\"id\":7,\"key\":\"%016llx\",\"function\":\"MPI_Recv\",\"path\":[],"
              "\"per_rank\":[" PART(
                  0, 3, 0.04, 0.03, 0.01, 0, 0,

@@ -13,8 +13,9 @@ static void reads_all(void **state)
     assert_int_equal(a.rank_count, 2);
     assert_int_equal(a.kind_count, 2);
     assert_string_equal(a.kinds[0].kind, "late_sender");
-    assert_int_equal(a.bin_count, 2);
-    assert_true(a.bin_s == 0.25 && a.bin_ranks == 2 && a.bins_s[0] == 0 && a.bins_s[1] == 0.03 && a.from_s == 0);
+    assert_int_equal(a.bins_count, 2);
+    assert_true(a.bin_s == 0.25 && a.bins[0].rank == 0 && a.bins[0].count == 2 && a.bins[1].count == 0);
+    assert_true(a.bins[0].wait_s[0] == 0 && a.bins[0].wait_s[1] == 0.03 && a.from_s == 0);
     assert_int_equal(a.site_count, 3);
     assert_that(a.sites[0].key, ==, key_of("MPI_Recv", 32, 16));
     assert_that(a.sites[1].key, ==, key_of("MPI_Send", 99, 48));
@@ -70,9 +71,11 @@ static void refuses(void **state)
     expect_refused("\"process\":\"", "\"process\":\"0", "process is no key");
     expect_refused("[0,0.03]", "[0,-0.03]", "wait_s is no time");
     expect_refused("[0,0.03]", "[0,null]", "wait_s is no time");
-    expect_refused("[0,0.03]", "0.03", "waiting_over_time");
+    expect_refused("[0,0.03]", "0.03", "wait_s is no list");
+    expect_refused("{\"rank\":1,\"wait_s\":[]}", "{\"rank\":2,\"wait_s\":[]}", "rank 2 of 2");
+    expect_refused("\"waiting_over_time\":{", "\"waiting_over_time\":[],\"was\":{", "waiting_over_time is a list");
     expect_refused("\"bin_s\":0.25", "\"bin_s\":0", "waiting_over_time");
-    expect_refused("\"bin_s\":0.25,\"ranks\":2", "\"bin_s\":0.25,\"ranks\":0", "waiting_over_time");
+    expect_refused("\"bin_s\":0.25,\"ranks\":[", "\"bin_s\":0.25,\"was\":[", "waiting_over_time");
     expect_refused("\"stretch\":null", "\"stretch\":{\"begin_s\":-1}", "begin_s");
     expect_refused("\"traced_calls\":3", "\"traced_calls\":-3", "traced_calls");
     expect_refused("0.9,", "1e999,", "");

@@ -67,7 +67,8 @@ static void takes_over(void **state)
     expect(model.efficiency.serialization * model.efficiency.transfer, model.efficiency.communication);
     assert_int_equal(c->source, FV_CAUSES_TRACE);
     expect(c->wait_s, 0.03);
-    assert_true(c->bin_count == 2 && c->bin_s == 0.25 && c->bins_s[1] == 0.015);
+    assert_true(c->bin_s == 0.25 && c->bins[0].count == 2 && c->bins[0].wait_s[1] == 0.03);
+    assert_true(c->bins[1].count == 0 && c->bins[1].wait_s);
     expect(c->coverage, 1);
     assert_int_equal(c->kind_count, 2);
     assert_true(!c->kinds[0].transfer && c->kinds[1].transfer);

@@ -24,24 +24,21 @@ struct stream {
 
 /* ---- symbols ---- */
 
-static bool is_asking(const char *name)
+struct fv_iteration_symbols fv_iteration_symbols(const struct fv_build *b)
 {
-    return !strncmp(name, "MPI_Test", 8) || !strcmp(name, "MPI_Iprobe") || !strcmp(name, "MPI_Improbe");
-}
-
-struct fv_iteration_symbols fv_iteration_symbols(const struct fv_model *m)
-{
+    const struct fv_model *m = b->model;
     struct fv_iteration_symbols s = { .sites = (uint32_t)m->site_count, .count = (uint32_t)m->site_count + 1 };
     size_t room = 0;
 
+    s.twins = fv_twins(b);
     s.asks = fv_xcalloc(m->site_count + 1, 1);
     for (size_t i = 0; i < m->site_count; i++)
-        s.asks[i] = is_asking(m->functions[m->sites[i].function].name);
+        s.asks[i] = fv_func_asks(&m->functions[m->sites[i].function]);
     s.of_node = fv_xcalloc(m->tree.node_count, sizeof(*s.of_node));
     memset(s.of_node, 0xff, m->tree.node_count * sizeof(*s.of_node));
     for (size_t i = 0; i < m->site_count; i++)
-        for (uint32_t n = m->tree.nodes[m->sites[i].node].parent; n && s.of_node[n] == FV_NONE;
-             n = m->tree.nodes[n].parent) {
+        for (uint32_t n = s.twins.of_node[m->tree.nodes[m->sites[i].node].parent]; n && s.of_node[n] == FV_NONE;
+             n = s.twins.of_node[m->tree.nodes[n].parent]) {
             FV_GROW(s.node, room, s.count - s.sites);
             s.node[s.count - s.sites - 1] = n;
             s.of_node[n] = s.count++;
@@ -54,6 +51,7 @@ void fv_iteration_symbols_release(struct fv_iteration_symbols *s)
     free(s->of_node);
     free(s->node);
     free(s->asks);
+    fv_twins_release(&s->twins);
     *s = (struct fv_iteration_symbols){ 0 };
 }
 
@@ -72,17 +70,18 @@ uint32_t fv_iteration_node(const struct fv_model *m, uint32_t node, uint32_t dep
 static void enter(struct stream *s, uint32_t node, double at_s)
 {
     const struct fv_node *nodes = s->build->model->tree.nodes;
-    uint32_t at = nodes[node].parent, last = s->last_node, entered[ENTERED_MOST];
+    const uint32_t *twin = s->symbols->twins.of_node;
+    uint32_t at = twin[nodes[node].parent], last = s->last_node, entered[ENTERED_MOST];
     size_t count = 0;
 
     while (at != last) { /* parents have smaller numbers */
         if (at < last) {
-            last = nodes[last].parent;
+            last = twin[nodes[last].parent];
             continue;
         }
         if (count < ENTERED_MOST)
             entered[count++] = at;
-        at = nodes[at].parent;
+        at = twin[nodes[at].parent];
     }
     while (count-- > 0)
         if (s->symbols->of_node[entered[count]] != FV_NONE)
@@ -98,12 +97,13 @@ static void hand_over(struct stream *s, uint32_t site, uint64_t begin, uint64_t 
 
     if (site != FV_NONE && s->symbols->asks[site])
         return;
-    struct fv_iteration_call call = { .symbol = site == FV_NONE ? s->symbols->sites : site,
+    struct fv_iteration_call call = { .symbol = site == FV_NONE ? s->symbols->sites : s->symbols->twins.of_site[site],
                                       .begin_s = fmax(fv_build_time(m, s->rank, begin), s->last_s),
                                       .end_s = fv_build_time(m, s->rank, end) };
     call.end_s = fmax(call.begin_s, call.end_s);
-    if (site != FV_NONE && m->sites[site].node && m->sites[site].node != s->last_node)
-        enter(s, m->sites[site].node, isfinite(s->last_s) ? s->last_s : call.begin_s);
+    const uint32_t node = site == FV_NONE ? 0 : s->symbols->twins.of_node[m->sites[site].node];
+    if (node && node != s->last_node)
+        enter(s, node, isfinite(s->last_s) ? s->last_s : call.begin_s);
     s->last_s = call.end_s;
     s->take(s->context, &call);
 }

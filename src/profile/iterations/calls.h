@@ -4,7 +4,7 @@
 #ifndef FV_ITERATION_CALLS_H
 #define FV_ITERATION_CALLS_H
 
-#include "profile/build.h"
+#include "profile/iterations/twins.h"
 
 /* Symbols stand for call sites by their number in fv_model.sites, then for all that are not known, then for frames: a
  * frame other than the innermost is entered where the call before did not come from it. So what is called in a loop has
@@ -13,8 +13,9 @@ struct fv_iteration_symbols {
     uint32_t sites, count;    /* below `sites` are call sites, below `count` all */
     uint32_t *of_node, *node; /* by the tree's node, FV_NONE: it is none; by symbol less sites + 1 */
     uint8_t *asks;            /* by site: tests whether something has come */
+    struct fv_twins twins;    /* those that look the same have one symbol, of the first */
 };
-struct fv_iteration_symbols fv_iteration_symbols(const struct fv_model *model);
+struct fv_iteration_symbols fv_iteration_symbols(const struct fv_build *build);
 void fv_iteration_symbols_release(struct fv_iteration_symbols *symbols);
 
 /* A call, or the begin of a frame: that has no length, and stands at the end of the call before. */

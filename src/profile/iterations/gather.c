@@ -13,6 +13,7 @@
 #define ITERATIONS_MOST (1u << 20) /* of a unit: later ones are not looked at */
 #define LOADS_MOST      (1u << 24) /* iterations times ranks: of more, who was slowest is not known */
 #define TENTHS          10         /* of a trend, the first part and the last */
+#define BINS_LEAST      4          /* of waiting over time, in a row of iterations: in fewer it is not known */
 #define CUT_OFF         0.1        /* of the iterations: that ranks may differ by, where their calls are cut off */
 
 /* On one rank. */
@@ -33,7 +34,7 @@ struct series {
     struct cut *cuts;                   /* of the rank */
     size_t cut_count, cut_room, waited; /* waited: the iteration of the last wait */
     size_t dropped;                     /* iterations of the rank before the first of these */
-    double first_s;                     /* when that begins on the first rank */
+    double first_end_s;                 /* when that ends on the first rank */
     struct sum *sums;
     size_t count, ranks; /* iterations; ranks that have as many */
     uint32_t *rank_of;
@@ -42,7 +43,9 @@ struct series {
     struct part_calls {
         uint64_t all, of_rank, open; /* in iterations: of ranks that have as many, and of the present one, ... */
     } * calls;                       /* ... and in the one that is not over; by site; NULL: none */
-    uint64_t ended, ended_of_rank;   /* iterations whose calls these are: all but the last ones of ranks */
+    uint32_t *met;                   /* sites that have calls in that */
+    size_t met_count, met_room;
+    uint64_t ended, ended_of_rank; /* iterations whose calls these are: all but the last ones of ranks */
     struct fv_extra extra;
 };
 struct fv_iteration_gather {
@@ -63,7 +66,7 @@ struct fv_iteration_gather *fv_iteration_gather_new(struct fv_build *build)
     struct fv_iteration_gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = build;
-    g->symbols = fv_iteration_symbols(build->model);
+    g->symbols = fv_iteration_symbols(build);
     g->rank = FV_NONE;
     return g;
 }
@@ -83,6 +86,7 @@ void fv_iteration_gather_free(struct fv_iteration_gather *g)
         free(g->items[i].load);
         free(g->items[i].class);
         free(g->items[i].calls);
+        free(g->items[i].met);
         fv_extra_release(&g->items[i].extra);
     }
     if (g) {
@@ -110,12 +114,15 @@ static void add_cut(struct series *s, const struct fv_cut *cut)
 }
 
 /* Where it does not count them: behind the last iteration there may be other calls, so that its own are not known. */
-static void end_calls(struct series *s, uint32_t sites, bool counts)
+static void end_calls(struct series *s, bool counts)
 {
-    for (uint32_t i = 0; s->calls && i < sites; i++) {
-        s->calls[i].of_rank += counts ? s->calls[i].open : 0;
-        s->calls[i].open = 0;
+    for (size_t i = 0; i < s->met_count; i++) {
+        struct part_calls *of = &s->calls[s->met[i]];
+
+        of->of_rank += counts ? of->open : 0;
+        of->open = 0;
     }
+    s->met_count = 0;
     s->ended_of_rank += counts;
 }
 
@@ -125,7 +132,10 @@ static void count_call(struct series *s, uint32_t symbol, uint32_t sites)
         return;
     if (!s->calls)
         s->calls = fv_xcalloc(sites, sizeof(*s->calls));
-    s->calls[symbol].open++;
+    if (!s->calls[symbol].open++) {
+        FV_GROW(s->met, s->met_room, s->met_count + 1);
+        s->met[s->met_count++] = symbol;
+    }
 }
 
 static void take_cut(void *context, const struct fv_iteration_call *call)
@@ -136,13 +146,18 @@ static void take_cut(void *context, const struct fv_iteration_call *call)
     for (size_t i = 0; i < g->count; i++) {
         struct series *s = &g->items[i];
 
-        if (!s->by.is_main)
+        if (!s->by.is_main || s->cut_count == ITERATIONS_MOST)
             continue;
-        if (fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut)) {
+        const bool is_over = fv_cutter_call(&s->cutter, call->symbol, call->begin_s, call->end_s, &cut),
+                   is_last = is_over && s->cutter.is_over; /* of the one that it ends */
+        if (is_last)
+            count_call(s, call->symbol, g->symbols.sites);
+        if (is_over) {
             add_cut(s, &cut);
-            end_calls(s, g->symbols.sites, true);
+            end_calls(s, true);
         }
-        count_call(s, call->symbol, g->symbols.sites);
+        if (!is_last)
+            count_call(s, call->symbol, g->symbols.sites);
     }
 }
 
@@ -163,25 +178,27 @@ static double kept_from(const struct fv_build *b)
     return from_s;
 }
 
-/* Traces that were kept begin anywhere: the first iteration that all have is the first one of each. */
+/* Traces that were kept begin anywhere: the second iteration that all have is the first one of each. When the very
+ * first one of a rank began is not known. */
 static void align_cuts(const struct fv_iteration_gather *g, struct series *s)
 {
     const bool is_first = !s->sums;
-    size_t at = 0;
+    size_t at = 1;
 
     s->dropped = 0;
-    if (!iterations(g)->is_kept || !s->cut_count)
+    if (!iterations(g)->is_kept || s->cut_count < 2)
         return;
-    const double from_s = is_first ? kept_from(g->build) : s->first_s;
+    const double from_s = is_first ? kept_from(g->build) : s->first_end_s;
     while (at + 1 < s->cut_count &&
            (is_first ? s->cuts[at].of.begin_s < from_s
-                     : fabs(s->cuts[at + 1].of.begin_s - from_s) <= fabs(s->cuts[at].of.begin_s - from_s)))
+                     : fabs(s->cuts[at + 1].of.end_s - from_s) <= fabs(s->cuts[at].of.end_s - from_s)))
         at++;
+    at += is_first && at + 1 < s->cut_count;
     memmove(s->cuts, s->cuts + at, (s->cut_count - at) * sizeof(*s->cuts));
     s->cut_count -= at;
     s->dropped = at;
     if (is_first)
-        s->first_s = s->cuts[0].of.begin_s;
+        s->first_end_s = s->cuts[0].of.end_s;
 }
 
 /* The last iteration of each unit. */
@@ -249,7 +266,7 @@ static void begin_cutting(struct fv_iteration_gather *g)
 static void begin_series(struct series *s, uint32_t sites)
 {
     s->cut_count = s->waited = 0;
-    end_calls(s, sites, false);
+    end_calls(s, false);
     for (uint32_t i = 0; s->calls && i < sites; i++)
         s->calls[i].of_rank = 0;
     s->ended_of_rank = 0;
@@ -513,17 +530,61 @@ static void end_causes(struct fv_iteration_gather *g, struct series *s, uint32_t
         read_samples(g, s, rank);
 }
 
+/* ---- waiting of each, by the trace's analysis ---- */
+
+static double waited_between(const struct fv_wait_bins *bins, double bin_s, double begin_s, double end_s)
+{
+    const double first = fmax(begin_s, 0) / bin_s;
+    double sum_s = 0;
+
+    for (size_t i = first < (double)bins->count ? (size_t)first : bins->count;
+         i < bins->count && (double)i * bin_s < end_s; i++) {
+        const double from_s = fmax(begin_s, (double)i * bin_s), to_s = fmin(end_s, (double)(i + 1) * bin_s);
+
+        sum_s += bins->wait_s[i] * fmax(to_s - from_s, 0) / bin_s;
+    }
+    return sum_s;
+}
+
+/* Of a rank that has as many iterations as others. */
+static void add_waiting(const struct fv_iteration_gather *g, const struct series *s, uint32_t rank)
+{
+    const struct fv_causes *c = &g->build->model->causes;
+    const struct fv_iteration_unit *u = &iterations(g)->units[s->unit];
+    struct fv_iteration_number *rows = iterations(g)->numbers + u->first_number;
+
+    for (size_t i = 0, row = 0; i < s->count && i < s->cut_count; i++) {
+        row += row + 1 < u->numbers && i == rows[row + 1].number;
+        const struct fv_cut *cut = &s->cuts[i].of;
+        const double rows_s = rows[row].duration_s * rows[row].merged;
+
+        if (!c->bins[rank].wait_s || rows_s < BINS_LEAST * c->bin_s || cut->begin_s < c->bins_from_s - c->bin_s)
+            rows[row].analysed_s = NAN;
+        else
+            rows[row].analysed_s += waited_between(&c->bins[rank], c->bin_s, cut->begin_s, cut->end_s) /
+                                    ((double)rows[row].merged * (double)s->ranks);
+    }
+}
+
+/* ---- a rank once more ---- */
+
 void fv_iteration_gather_causes(struct fv_iteration_gather *g, uint32_t rank)
 {
+    const bool has_bins = iterations(g)->traced && g->build->model->causes.bin_s > 0;
     bool any = false;
 
     for (size_t i = 0; i < g->count; i++)
         any |= has_longs(&g->items[i]);
-    if (!any)
+    if (!any && !has_bins)
         return;
     begin_rank(g, rank);
     fv_iteration_calls(g->build, rank, iterations(g)->traced, &g->symbols, take_cut, g);
     end_cuts(g);
+    for (size_t i = 0; has_bins && i < g->count; i++)
+        if (takes(&g->items[i], rank))
+            add_waiting(g, &g->items[i], rank);
+    if (!any)
+        return;
     begin_cutting(g);
     fv_iteration_calls(g->build, rank, iterations(g)->traced, &g->symbols, take_cause, g);
     for (size_t i = 0; i < g->count; i++)

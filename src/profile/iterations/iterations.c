@@ -12,12 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLS_MOST     (1u << 21) /* of the sequence that is searched */
-#define TRACED_MOST    (1u << 24) /* calls of all ranks: a longer trace is not read for this */
-#define BINS_LEAST     4          /* of waiting over time, in a row of iterations: in fewer it is not known */
-#define MESSAGES_LEAST 100        /* calls of a rank: fewer are no loop worth a word */
-#define FEW            0.1        /* of its calls */
-#define RANKS_LOOKED   2          /* in which units are looked for, until some are found */
+#define CALLS_MOST   (1u << 21) /* of the sequence that is searched */
+#define TRACED_MOST  (1u << 24) /* calls of all ranks: a longer trace is not read for this */
+#define BINS_LEAST   4          /* of waiting over time, in a row of iterations: in fewer it is not known */
+#define BEGIN_PART   8          /* of a sequence, the first of so many */
+#define RANKS_LOOKED 2          /* in which units are looked for, until some are found */
 
 /* ---- what repeats ---- */
 
@@ -29,7 +28,6 @@ struct sequence {
 
 struct search {
     unsigned looked;
-    size_t calls; /* that were looked at, of a rank at most */
 };
 
 static void take_call(void *context, const struct fv_iteration_call *call)
@@ -50,7 +48,7 @@ static void take_call(void *context, const struct fv_iteration_call *call)
 static uint32_t node_of(const struct fv_model *m, const struct fv_iteration_symbols *symbols, uint32_t symbol)
 {
     if (symbol < symbols->sites)
-        return m->sites[symbol].node;
+        return symbols->twins.of_node[m->sites[symbol].node];
     return symbol == symbols->sites ? 0 : symbols->node[symbol - symbols->sites - 1];
 }
 
@@ -60,15 +58,16 @@ static struct fv_unit_path *paths_of(const struct fv_model *m, const struct fv_i
 {
     struct fv_unit_path *paths = fv_xcalloc(symbols->count, sizeof(*paths));
     size_t count = 0, room = 0, *first = fv_xcalloc(symbols->count, sizeof(*first));
+    const uint32_t *twin = symbols->twins.of_node;
 
     *nodes = NULL;
     for (uint32_t i = 0; i < symbols->count; i++) {
         first[i] = count;
-        for (uint32_t n = node_of(m, symbols, i); n; n = m->tree.nodes[n].parent)
+        for (uint32_t n = node_of(m, symbols, i); n; n = twin[m->tree.nodes[n].parent])
             paths[i].depth++;
         FV_GROW(*nodes, room, count + paths[i].depth);
         count += paths[i].depth;
-        for (uint32_t n = node_of(m, symbols, i), k = 0; n; n = m->tree.nodes[n].parent)
+        for (uint32_t n = node_of(m, symbols, i), k = 0; n; n = twin[m->tree.nodes[n].parent])
             (*nodes)[count - ++k] = n;
     }
     for (uint32_t i = 0; i < symbols->count; i++)
@@ -117,32 +116,54 @@ static void put_together(const struct sequence *s, struct fv_unit *unit)
     free(seconds);
 }
 
+/* Calls of each symbol on a rank, whose parts stand from *at on, to the next rank's. */
+static uint32_t calls_on_rank(const struct fv_model *m, const struct fv_iteration_symbols *symbols, size_t *at,
+                              uint64_t *calls)
+{
+    const uint32_t rank = m->site_ranks[*at].rank;
+
+    memset(calls, 0, (m->site_count + 1) * sizeof(*calls));
+    for (; *at < m->site_rank_count && m->site_ranks[*at].rank == rank; ++*at)
+        calls[symbols->twins.of_site[m->site_ranks[*at].site]] += m->site_ranks[*at].stat.calls;
+    return rank;
+}
+
+static void spread_frames(const struct fv_model *m, const struct fv_iteration_symbols *symbols, uint32_t rank,
+                          uint32_t site, uint32_t *seen, uint32_t *spread)
+{
+    const uint32_t *twin = symbols->twins.of_node;
+
+    for (uint32_t n = twin[m->sites[site].node], s; n; n = twin[m->tree.nodes[n].parent]) {
+        if ((s = symbols->of_node[n]) == FV_NONE)
+            continue;
+        if (seen[s] == rank + 1)
+            break; /* and so have all that are outside of it */
+        seen[s] = rank + 1;
+        spread[s]++;
+    }
+}
+
 /* Of each site: ranks that have as many calls there; of a frame: ranks that have been there. Parts of sites are not in
  * order yet, but by rank. */
 static uint32_t *spread_of(const struct fv_build *b, uint32_t rank, const struct fv_iteration_symbols *symbols)
 {
     const struct fv_model *m = b->model;
-    uint64_t *calls = fv_xcalloc(m->site_count + 1, sizeof(*calls));
+    uint64_t *own = fv_xcalloc(m->site_count + 1, sizeof(*own)), *calls = fv_xcalloc(m->site_count + 1, sizeof(*calls));
     uint32_t *spread = fv_xcalloc(symbols->count, sizeof(*spread)), *seen = fv_xcalloc(symbols->count, sizeof(*seen));
 
-    for (size_t i = 0; i < m->site_rank_count; i++)
-        if (m->site_ranks[i].rank == rank)
-            calls[m->site_ranks[i].site] = m->site_ranks[i].stat.calls;
-    for (size_t i = 0; i < m->site_rank_count; i++) {
-        const struct fv_site_rank *part = &m->site_ranks[i];
+    for (size_t at = 0; at < m->site_rank_count;)
+        if (calls_on_rank(m, symbols, &at, calls) == rank)
+            memcpy(own, calls, m->site_count * sizeof(*own));
+    for (size_t at = 0; at < m->site_rank_count;) {
+        const uint32_t of = calls_on_rank(m, symbols, &at, calls);
 
-        if (part->rank >= b->shown)
-            continue;
-        spread[part->site] += part->stat.calls == calls[part->site];
-        for (uint32_t n = m->sites[part->site].node, s; n; n = m->tree.nodes[n].parent) {
-            if ((s = symbols->of_node[n]) == FV_NONE)
-                continue;
-            if (seen[s] == part->rank + 1)
-                break; /* and so have all that are outside of it */
-            seen[s] = part->rank + 1;
-            spread[s]++;
-        }
+        for (uint32_t i = 0; of < b->shown && i < m->site_count; i++)
+            if (calls[i]) {
+                spread[i] += calls[i] == own[i];
+                spread_frames(m, symbols, of, i, seen, spread);
+            }
     }
+    free(own);
     free(calls);
     free(seen);
     return spread;
@@ -264,6 +285,24 @@ static void search(struct fv_build *b, uint32_t rank, const struct sequence *s,
     free(spread);
 }
 
+/* A trace that was kept begins anywhere in an iteration. It is taken to begin where most was computed, so that what
+ * comes late is in one iteration with those who wait for it. */
+static void skip_begin(struct sequence *s)
+{
+    double longest_s = 0;
+    size_t from = 0;
+
+    for (size_t i = 1; i < s->count / BEGIN_PART; i++)
+        if (s->begin_s[i] - s->end_s[i - 1] > longest_s) {
+            longest_s = s->begin_s[i] - s->end_s[i - 1];
+            from = i;
+        }
+    s->count -= from;
+    memmove(s->symbol, s->symbol + from, s->count * sizeof(*s->symbol));
+    memmove(s->begin_s, s->begin_s + from, s->count * sizeof(*s->begin_s));
+    memmove(s->end_s, s->end_s + from, s->count * sizeof(*s->end_s));
+}
+
 static void read_units(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_iterations *it = fv_model_iterations(b->model);
@@ -276,36 +315,35 @@ static void read_units(struct fv_build *b, void *state, uint32_t rank)
     of->looked++;
     note_first(b, rank);
     fv_iteration_calls(b, rank, it->traced, symbols, take_call, &s);
-    of->calls = s.count > of->calls ? s.count : of->calls;
+    if (it->is_kept && s.count)
+        skip_begin(&s);
     search(b, rank, &s, symbols);
     free(s.symbol);
     free(s.begin_s);
     free(s.end_s);
 }
 
-/* Calls of the rank that makes most of them. */
-static uint64_t most_calls(const struct fv_build *b)
+/* Is the function one of messages, whose calls are not in the log of collective calls? */
+static bool is_of_messages(const struct fv_func *f)
 {
-    const struct fv_model *m = b->model;
-    uint64_t *calls = fv_xcalloc(m->rank_count + 1, sizeof(*calls)), most = 0;
-
-    for (size_t i = 0; i < m->site_rank_count; i++) {
-        uint64_t *of = &calls[m->site_ranks[i].rank];
-
-        *of += m->site_ranks[i].stat.calls;
-        most = *of > most ? *of : most;
-    }
-    free(calls);
-    return most;
+    return f->class == FV_CLASS_COLLECTIVE
+               ? f->wait == FV_RULE_NONE
+               : (f->class == FV_CLASS_P2P || f->class == FV_CLASS_COMPLETION || f->class == FV_CLASS_RMA) &&
+                     !fv_func_asks(f);
 }
 
-/* A loop of messages alone is not in the log of collective calls. */
-static bool may_have_loop(const struct fv_build *b, const struct search *of)
+static bool may_have_loop(const struct fv_build *b)
 {
+    const struct fv_model *m = b->model;
+
     for (uint32_t i = 0; i < b->shown; i++)
-        if (b->model->ranks[i].traced)
+        if (m->ranks[i].traced)
             return false;
-    return of->looked && most_calls(b) >= MESSAGES_LEAST && of->calls <= FEW * (double)most_calls(b);
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        if (m->site_ranks[i].stat.calls >= FV_UNIT_LEAST &&
+            is_of_messages(&m->functions[m->sites[m->site_ranks[i].site].function]))
+            return true;
+    return false;
 }
 
 static void finish_units(struct fv_build *b, void *state)
@@ -314,8 +352,8 @@ static void finish_units(struct fv_build *b, void *state)
 
     if (it->is_part && !it->first_calls)
         it->left = "the log of collective calls has too few of them (FVMPI_COLLECTIVES_MAX)";
-    else if (!it->count && may_have_loop(b, state))
-        it->left = "none found by blocking collective calls, which are few; fvmpi run --trace records all calls";
+    else if (!it->count && may_have_loop(b))
+        it->left = "none found by blocking collective calls; fvmpi run --trace records all, and may find some";
     free(state);
 }
 
@@ -418,44 +456,12 @@ void fv_iterations_renumber(struct fv_model *m, const uint32_t *sites)
     release_extras(it);
 }
 
-/* Waiting between two times, mean of ranks, by the analysis. */
-static double waited_between(const struct fv_causes *c, double begin_s, double end_s)
-{
-    const double first = fmax(begin_s, 0) / c->bin_s;
-    double sum_s = 0;
-
-    for (size_t i = first < (double)c->bin_count ? (size_t)first : c->bin_count;
-         i < c->bin_count && (double)i * c->bin_s < end_s; i++) {
-        const double from_s = fmax(begin_s, (double)i * c->bin_s), to_s = fmin(end_s, (double)(i + 1) * c->bin_s);
-
-        sum_s += c->bins_s[i] * fmax(to_s - from_s, 0) / c->bin_s;
-    }
-    return sum_s;
-}
-
-static bool has_bins(const struct fv_causes *c, const struct fv_iteration_number *n, double length_s)
-{
-    return c->bin_s > 0 && length_s >= BINS_LEAST * c->bin_s && n->begin_s >= c->bins_from_s - c->bin_s;
-}
-
-static void take_waiting(struct fv_model *m, struct fv_iteration_number *n)
-{
-    const struct fv_causes *c = &m->causes;
-    const double length_s = n->duration_s * n->merged;
-
-    n->wait_s =
-        has_bins(c, n, length_s) ? waited_between(c, n->begin_s, n->begin_s + length_s) / (double)n->merged : NAN;
-}
-
 /* Of a site's waiting an iteration has the part that it has of its calls. */
-void fv_iterations_complete(struct fv_model *m)
+static void take_sites_waiting(struct fv_model *m, struct fv_iterations *it)
 {
-    struct fv_iterations *it = fv_model_iterations(m);
-
-    it->is_analysed = it->traced && m->causes.source == FV_CAUSES_TRACE;
-    for (size_t i = 0; it->is_analysed && i < it->count; i++)
+    for (size_t i = 0; i < it->count; i++)
         it->units[i].wait_s = it->units[i].is_main ? 0 : NAN;
-    for (size_t i = 0; it->is_analysed && i < it->part_count; i++) {
+    for (size_t i = 0; i < it->part_count; i++) {
         const struct fv_iteration_part *part = &it->parts[i];
         struct fv_iteration_unit *u = &it->units[part->unit];
         const struct fv_site *site = &m->sites[part->site];
@@ -463,8 +469,39 @@ void fv_iterations_complete(struct fv_model *m)
         if (site->stat.calls)
             u->wait_s += site->wait_s * part->calls / (double)site->stat.calls;
     }
-    for (size_t i = 0; it->is_analysed && i < it->number_count; i++)
-        take_waiting(m, &it->numbers[i]);
+}
+
+/* The analysis is of a part of the run: its iterations are those of the trace. The mean of those that are known, if
+ * most are. */
+static void take_rows_waiting(struct fv_iterations *it)
+{
+    for (size_t i = 0; i < it->count; i++) {
+        struct fv_iteration_unit *u = &it->units[i];
+        double known = 0, sum_s = 0;
+
+        for (uint32_t k = u->first_number; k < u->first_number + u->numbers; k++)
+            if (isfinite(it->numbers[k].wait_s)) {
+                known += it->numbers[k].merged;
+                sum_s += it->numbers[k].wait_s * it->numbers[k].merged;
+            }
+        u->wait_s = known > 0.5 * (double)u->count ? sum_s / known : NAN;
+    }
+}
+
+void fv_iterations_complete(struct fv_model *m)
+{
+    struct fv_iterations *it = fv_model_iterations(m);
+    const bool has_bins = m->causes.bin_s > 0, is_whole = m->causes.source == FV_CAUSES_TRACE;
+
+    it->is_analysed = it->traced && (has_bins || is_whole);
+    if (!it->is_analysed)
+        return;
+    for (size_t i = 0; i < it->number_count; i++)
+        it->numbers[i].wait_s = has_bins ? it->numbers[i].analysed_s : NAN;
+    if (is_whole)
+        take_sites_waiting(m, it);
+    else
+        take_rows_waiting(it);
 }
 
 void fv_iterations_release(void *data)

@@ -38,6 +38,7 @@ struct fv_iteration_number {
     double begin_s;                                           /* mean over ranks */
     double duration_s, longest_s, computing_s, mpi_s, wait_s; /* of an iteration, mean over them and ranks; NAN */
     double imbalance_s;                                       /* longest computing of a rank less the mean; NAN */
+    double analysed_s;                                        /* wait_s of all calls, by the analysis; NAN: not known */
     uint32_t slowest;                                         /* that rank; FV_NONE */
 };
 #define FV_ITERATION_ROWS 1000 /* of a unit, at most */

@@ -6,13 +6,16 @@
 
 #include <math.h>
 
-static void put_note(const struct fv_page *p, const struct fv_iteration_unit *u, size_t unit, size_t units)
+static void put_note(const struct fv_page *p, const struct fv_model *m, const struct fv_iteration_unit *u, size_t unit,
+                     size_t units)
 {
     const struct fv_iteration_times *t = &u->times;
     char of[32] = "", first[FV_WORD], last[FV_WORD], count[FV_WORD];
 
     if (units > 1)
         snprintf(of, sizeof(of), "unit %zu: ", unit);
+    if (u->ranks < m->rank_count)
+        fv_text_note(p, FV_PLAIN, "%sof %u ranks: the others have not as many iterations", of, u->ranks);
     if (t->step)
         fv_text_note(p, FV_PLAIN, "%sfrom number %zu on, iterations take %s times as long as before", of, t->step,
                      fv_words_times(t->factor, 2, first));
@@ -50,5 +53,5 @@ FV_TEXT_SECTION(iterations)
         fv_text_note(p, FV_PLAIN, "of the part that the trace has kept: numbers count from its begin");
     for (size_t i = 0; i < it->count; i++)
         if (it->units[i].is_main)
-            put_note(p, &it->units[i], i, it->count);
+            put_note(p, v->model, &it->units[i], i, it->count);
 }
