@@ -352,9 +352,12 @@ static bool add_members(const struct fv_import *import, const struct fv_import_g
 
 static uint32_t flags_of(const struct fv_import *import, const struct fv_def_comm *comm, bool is_in_order)
 {
+    char name[64] = "";
     unsigned k;
 
     if (import->call_path != FV_NONE && sscanf(comm->name, FV_CHANNELS_NAME, &k) == 1)
+        snprintf(name, sizeof(name), FV_CHANNELS_NAME, k);
+    if (name[0] && !strcmp(comm->name, name))
         return FV_COMM_CHANNELS;
     return is_in_order && comm->size == import->world && !strcmp(comm->name, "MPI_COMM_WORLD") ? FV_COMM_WORLD : 0;
 }

@@ -30,8 +30,14 @@ static bool is_partitioned(const struct fv_rank_collect *r, const struct fv_reco
     return r->all->merge->defs.comms[m->ref].flags & FV_COMM_CHANNELS;
 }
 
+/* One of the same channel has ended before, where the trace does not have its end. */
 static void add_parts(struct fv_rank_collect *r, uint64_t id, const struct fv_item *item)
 {
+    for (size_t i = 0; i < r->parts_count; i++)
+        if (r->parts[i].item.key == item->key) {
+            fv_collect_tell(r, &r->parts[i].item);
+            r->parts[i--] = r->parts[--r->parts_count];
+        }
     FV_GROW(r->parts, r->parts_room, r->parts_count + 1);
     r->parts[r->parts_count++] = (struct parts){ id, *item };
 }

@@ -138,7 +138,9 @@ struct fv_sampler {
     struct fv_record_table event_counts;          /* likewise, where events are counted */
     struct fv_record_table events;                /* likewise: of single instances */
     struct fv_trace_log log[FV_TRACE_LOGS];
-    uint64_t useful;      /* calls of MPI before the last tick, but for those that asked in vain */
+    uint64_t useful;      /* calls of MPI before the last tick, but for those that asked in vain; ... */
+    uint64_t in_vain;     /* ... and those */
+    uint64_t others_ns;   /* CPU time of all other threads, when that was looked at last */
     uint64_t tick_cpu_ns; /* at the last tick: of the thread, but for ours */
     bool on;              /* events are open */
     bool rehearses;       /* ticks are for us to see what they cost, and count nothing */

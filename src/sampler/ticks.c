@@ -94,16 +94,34 @@ static uint64_t cpu_since_tick(struct fv_sampler *s, uint64_t cpu_ns)
     return (int64_t)(s->tick_cpu_ns - before) > 0 ? s->tick_cpu_ns - before : 0;
 }
 
-/* Within a call of those that ask it may be counted as in vain, and not yet as a call. */
-static void note_progress(struct fv_sampler *s, uint64_t ticks)
+#define OTHERS_NS 1000000 /* from one tick to the next: a thread that only wakes at times takes less */
+
+/* Threads may compute that have no clock samples, while this one asks whether they are ready. */
+static bool others_compute(struct fv_sampler *s, const struct fv_readings *now)
+{
+    const uint64_t before_ns = s->others_ns;
+    struct timespec all;
+
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all))
+        return false;
+    const uint64_t all_ns = (uint64_t)all.tv_sec * 1000000000u + (uint64_t)all.tv_nsec;
+    s->others_ns = all_ns > now->cpu_ns ? all_ns - now->cpu_ns : 0;
+    return s->others_ns > before_ns + OTHERS_NS;
+}
+
+/* A thread that asked nothing in vain meanwhile, and is in no call, computes: that is progress, too. Within a call of
+ * those that ask it may be counted as in vain, and not yet as a call. */
+static void note_progress(struct fv_sampler *s, const struct fv_readings *now)
 {
     const struct fv_thread *t = s->thread;
     const uint64_t useful = t->asked.forgotten + t->record->calls - t->asked.in_vain;
+    const bool computes = t->asked.in_vain == s->in_vain && !t->record->in_call.begin;
 
-    if ((int64_t)(useful - s->useful) <= 0)
+    s->in_vain = t->asked.in_vain;
+    if ((int64_t)(useful - s->useful) <= 0 && !computes && !others_compute(s, now))
         return;
     s->useful = useful;
-    __atomic_store_n(&fv_rt.writer.header->progress_ticks, ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&fv_rt.writer.header->progress_ticks, now->ticks, __ATOMIC_RELAXED);
 }
 
 void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv_readings *now)
@@ -120,7 +138,7 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv
     if (fv_rt_paused())
         return;
     fv_is_alive(now->ticks);
-    note_progress(s, now->ticks);
+    note_progress(s, now);
     fv_usage_watch_memory(now->ticks);
     s->record->ticks++;
     s->thread->record->samples++; /* sections take differences of it */

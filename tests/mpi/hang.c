@@ -2,6 +2,7 @@
  *
  * Before that all ranks meet, so that communicators are made and some calls are counted. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,38 @@ static void asking(void)
         MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
 }
 
+static void *compute(void *is_over)
+{
+    while (!*(volatile int *)is_over)
+        ;
+    return NULL;
+}
+
+/* Asks, while another thread computes. */
+static void worker(void)
+{
+    int is_over = 0;
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, compute, &is_over);
+    asking();
+}
+
+/* Asks for a second, then computes and asks now and then. */
+static void between(void)
+{
+    MPI_Request request;
+    double end = MPI_Wtime() + 1;
+    int flag = 0;
+
+    MPI_Irecv(here, 1, MPI_CHAR, 1 - rank, 9, MPI_COMM_WORLD, &request);
+    while (!flag) {
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        for (double until = PMPI_Wtime() + 0.1; PMPI_Wtime() > end && PMPI_Wtime() < until;)
+            ;
+    }
+}
+
 static void status(void) /* rank 0 waits for one that has gone */
 {
     if (rank)
@@ -148,7 +181,8 @@ static const struct {
 } ways[] = { { "head", head },    { "ring", ring },         { "barrier", barrier }, { "order", order },
              { "loop", loop },    { "isend", isend },       { "any", any },         { "roots", roots },
              { "calls", calls },  { "sendrecv", sendrecv }, { "waitall", waitall }, { "ibarrier", ibarrier },
-             { "status", status }, { "sleeping", sleeping }, { "asking", asking } };
+             { "status", status }, { "sleeping", sleeping }, { "asking", asking },
+             { "worker", worker }, { "between", between } };
 
 int main(int argc, char **argv)
 {

@@ -250,6 +250,30 @@ def in_vain(tap, mpi):
         wait_until(asks, what='that both ranks ask in vain', pause=0.2)
         os.kill(process.pid, signal.SIGTERM)
         harness.finish(process, directory=directory)
+    for way in 'worker', 'between':
+        with tap.test('{}: {}: who computes makes progress'.format(mpi, way)):
+            computes(mpi, way)
+
+
+def computes(mpi, way):
+    """Two seconds after their first sample, when no call has come back with anything."""
+    directory, first = os.path.join(harness.scratch('exp'), 'e'), {}
+    program = mpi.build('hang.c', '-pthread')
+    process = harness.start(mpi.command(2, mpi.profiled([program, way], directory)))
+
+    def goes_on():
+        found = [progress(directory, rank) for rank in range(2)]
+        for rank, ticks in enumerate(found):
+            if ticks and rank not in first:
+                first[rank] = ticks[0]
+        return all(
+            ticks and ticks[1] and ticks[0] - first[rank] > 4e9 and ticks[0] - ticks[1] < 3e8
+            for rank, ticks in enumerate(found)
+        )
+
+    wait_until(goes_on, what='that both ranks make progress', pause=0.1)
+    os.kill(process.pid, signal.SIGTERM)
+    harness.finish(process, directory=directory)
 
 
 def statuses(tap, mpi):

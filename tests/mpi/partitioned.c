@@ -1,6 +1,6 @@
 /* Partitioned operations beside ordinary messages of the same peers and tag, started in another order than
  * they were made in, from rank 0 to rank 1. Arguments: rounds; milliseconds: then rank 0 makes the second part of each
- * ready so late, and rank 1 prints how many seconds it waits. Prints the standard's version where MPI is too
+ * ready so late, and rank 1 prints how many seconds it waits; "pause": rank 0 does not record that they are over. Prints the standard's version where MPI is too
  * old for them. */
 #include <mpi.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void exchange(MPI_Comm comm, int me, MPI_Request *request)
     MPI_Wait(&ordinary, MPI_STATUS_IGNORE);
 }
 
-static void be_late(int me, int rounds, int milliseconds)
+static void be_late(int me, int rounds, int milliseconds, int pauses)
 {
     MPI_Request request[KINDS];
     double waited = 0;
@@ -69,7 +69,11 @@ static void be_late(int me, int rounds, int milliseconds)
                 MPI_Pready(1, request[k]);
         }
         double begin = MPI_Wtime();
+        if (pauses && !me)
+            MPI_Pcontrol(0);
         MPI_Waitall(KINDS, request, MPI_STATUSES_IGNORE);
+        if (pauses && !me)
+            MPI_Pcontrol(1);
         waited += MPI_Wtime() - begin;
     }
     if (me == 1)
@@ -86,7 +90,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     if (argc > 2) {
-        be_late(me, rounds, atoi(argv[2]));
+        be_late(me, rounds, atoi(argv[2]), argc > 3);
         MPI_Finalize();
         return 0;
     }

@@ -9,6 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
+from analysis_json import Analysis
 from report import check, close, equal
 
 ROUNDS = 3
@@ -57,6 +58,19 @@ def late(mpi):
     close('by the archive', {k['kind']: k['wait_s'] for k in again}['late_sender'], found['late_sender'], 1e-3)
 
 
+def without_ends(mpi):
+    """Where the trace does not have the end of a send, it has ended when the next one of its channel begins."""
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    run = mpi.profile(mpi.build('partitioned.c'), 2, ['8', '20', 'pause'], ['--trace'], directory).ended(0)
+    if run.out.startswith('MPI'):
+        raise harness.Skip('partitioned operations came with MPI 4.0, this is ' + run.out.split('\n')[0])
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+    found = Analysis(directory).data
+    equal('messages before they were sent', found['unmatched']['early'], 0)
+    late = sum(k['wait_s'] for k in found['kinds'] if k['kind'].startswith('late_sender'))
+    check(late <= 1.01 * float(run.out), 'waited {} s, found: {}', run.out, late)
+
+
 def exchanged(mpi):
     """Of an exchange by one request an MPI's status may tell anything."""
     directory = os.path.join(harness.scratch('exp'), 'e')
@@ -84,6 +98,8 @@ def main():
             judge(mpi)
         with tap.test('{}: a late part makes the receiver wait'.format(mpi)):
             late(mpi)
+        with tap.test('{}: sends without an end'.format(mpi)):
+            without_ends(mpi)
         with tap.test('{}: exchanges by one request are from who was asked for'.format(mpi)):
             exchanged(mpi)
     tap.done()

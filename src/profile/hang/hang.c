@@ -15,8 +15,6 @@ const char *fv_hang_state_name(enum fv_hang_state state)
 }
 
 /* What the parts share. */
-#define TOGETHER_S 5.0
-
 struct work {
     const struct fv_model *m;
     struct fv_hang *h;
@@ -76,6 +74,8 @@ static bool is_dead(const struct work *w, uint32_t rank)
 
     return w->host && r->state == FV_RANK_KILLED && (r->signal.number || !strcmp(r->host, w->host));
 }
+
+#define TOGETHER_S 5.0 /* from the first to the last that ends, at most */
 
 /* All exited at about the same time, of which one was within a call: MPI did it, as when the launcher has died. They
  * are where they were, as if they had been killed. */

@@ -354,19 +354,19 @@ static enum certainty certainty(const struct fv_model *m, bool killed)
 /* Nobody waits in a call: all look whether something has come. */
 static void say_asking(const struct fv_model *m, char *out, size_t bytes)
 {
-    uint32_t asking[64], count = 0;
+    uint32_t *asking = fv_xcalloc(m->rank_count + 1, sizeof(*asking)), count = 0;
     double least_s = INFINITY;
     char ranks[256], seconds[FV_WORD];
 
     for (uint32_t i = 0; i < m->rank_count; i++)
         if (fv_model_hang(m)->ranks[i].state == FV_HANG_ASKS) {
             least_s = fmin(least_s, m->ranks[i].in_vain_s);
-            if (count < 64)
-                asking[count++] = i;
+            asking[count++] = i;
         }
     fv_words_add(out, bytes, "%s %s in vain whether something has come, for %s",
                  name_ranks(m, asking, count, ranks, sizeof(ranks)), fv_model_hang(m)->asking > 1 ? "ask" : "asks",
                  fv_words_seconds(least_s, seconds));
+    free(asking);
 }
 
 static void say_hang(const struct fv_model *m, char *out, size_t bytes)
