@@ -74,7 +74,7 @@ for signal in TERM USR1 KILL; do
     start_rank "signal-$signal"
     check "$signal: while it runs the file is on the disk" [ "$(files disk):$(files "signal-$signal")" = 1:0 ]
     capture "$fvmpi" report "signal-$signal"
-    check '... and the report reads it' has "$rc:$err:$(echo $out)" '^0::.* INCOMPLETE running$'
+    check '... and the report reads it' has "$rc:$err:$(echo $out)" '^0::.* ranks 1 on .* INCOMPLETE running( |$)'
     capture "$fvmpi" where --looks 1 "signal-$signal"
     check '... and fvmpi where looks at it' [ "$rc:$err" = 0: ]
     check '... and tells' has "$out" 'Where everybody is'
@@ -92,7 +92,7 @@ for signal in TERM USR1 KILL; do
     rm "signal-$signal/.local-elsewhere-0"
     mkdir "both-$signal" && cp -P "signal-$signal"/.local-* "both-$signal/" && cp "$(local_file)" "both-$signal/"
     capture "$fvmpi" report "both-$signal"
-    check '... and a file that is there, too, once' has "$rc:$err:$(echo $out)" '^0::.* INCOMPLETE running$'
+    check '... and a file that is there, too, once' has "$rc:$err:$(echo $out)" '^0::.* ranks 1 on .* INCOMPLETE running( |$)'
     capture timeout 10 "$fvmpi" where --looks 1 "both-$signal"
     check '... also by where' has "$rc:$err:$(echo $out)" '^0::.*Where everybody is'
     mkfifo "both-$signal/rank-000001.fvr"

@@ -24,13 +24,13 @@ struct stream {
 
 /* ---- symbols ---- */
 
-struct fv_iteration_symbols fv_iteration_symbols(const struct fv_build *b)
+struct fv_iteration_symbols fv_iteration_symbols(const struct fv_build *b, bool traced)
 {
     const struct fv_model *m = b->model;
     struct fv_iteration_symbols s = { .sites = (uint32_t)m->site_count, .count = (uint32_t)m->site_count + 1 };
     size_t room = 0;
 
-    s.twins = fv_twins(b);
+    s.twins = fv_twins(b, traced);
     s.asks = fv_xcalloc(m->site_count + 1, 1);
     for (size_t i = 0; i < m->site_count; i++)
         s.asks[i] = fv_func_asks(&m->functions[m->sites[i].function]);

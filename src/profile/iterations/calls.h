@@ -15,7 +15,7 @@ struct fv_iteration_symbols {
     uint8_t *asks;            /* by site: tests whether something has come */
     struct fv_twins twins;    /* those that look the same have one symbol, of the first */
 };
-struct fv_iteration_symbols fv_iteration_symbols(const struct fv_build *build);
+struct fv_iteration_symbols fv_iteration_symbols(const struct fv_build *build, bool traced);
 void fv_iteration_symbols_release(struct fv_iteration_symbols *symbols);
 
 /* A call, or the begin of a frame: that has no length, and stands at the end of the call before. */

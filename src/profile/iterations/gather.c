@@ -66,7 +66,7 @@ struct fv_iteration_gather *fv_iteration_gather_new(struct fv_build *build)
     struct fv_iteration_gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = build;
-    g->symbols = fv_iteration_symbols(build);
+    g->symbols = fv_iteration_symbols(build, fv_model_iterations(build->model)->traced);
     g->rank = FV_NONE;
     return g;
 }

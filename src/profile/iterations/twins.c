@@ -2,6 +2,8 @@
 /* See twins.h. */
 #include "profile/iterations/twins.h"
 
+#include "profile/iterations/units.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,25 +41,44 @@ static size_t mark_path(const struct fv_model *m, uint32_t node, uint8_t *marked
     return count;
 }
 
-/* The nodes that must have names. Returns how many. */
-static size_t mark(const struct fv_model *m, uint8_t *marked)
+/* Sites of one shape. */
+struct group {
+    uint64_t shape; /* its key */
+    uint64_t calls; /* of a site on a rank, the most */
+    uint32_t sites;
+};
+
+/* A loop makes some of the calls at least so often. Without a trace blocking collective calls alone are known. */
+static bool may_be_in_loop(const struct fv_model *m, const struct fv_site *s, const struct group *g, bool traced)
 {
-    struct fv_index shapes = { 0 };
-    uint64_t *shape = fv_xcalloc(m->site_count + 1, sizeof(*shape));
-    size_t count = 0;
+    const uint8_t rule = m->functions[s->function].wait;
+
+    return g->sites > 1 && g->calls >= FV_UNIT_LEAST && (traced || (rule != FV_RULE_NONE && rule != FV_RULE_P2P));
+}
+
+/* The nodes that must have names. Returns how many. */
+static size_t mark(const struct fv_model *m, bool traced, uint8_t *marked)
+{
+    struct fv_index index = { 0 };
+    struct group *groups = NULL;
+    size_t group_count = 0, room = 0, count = 0;
+    uint32_t *group_of = fv_xcalloc(m->site_count + 1, sizeof(*group_of));
 
     for (uint32_t i = 0; i < m->site_count; i++) {
-        shape[i] = shape_of(m, &m->sites[i]);
-        struct fv_index_probe p = fv_index_probe(&shapes, shape[i]);
-        const uint32_t other = fv_index_next(&p);
-
-        if (other == FV_NONE)
-            fv_index_add(&shapes, shape[i], i);
-        else
-            count += mark_path(m, m->sites[i].node, marked) + mark_path(m, m->sites[other].node, marked);
+        group_of[i] = FV_INTERN(index, groups, group_count, room, (uint64_t[]){ shape_of(m, &m->sites[i]) });
+        groups[group_of[i]].sites++;
     }
-    free(shape);
-    fv_index_release(&shapes);
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        struct group *g = &groups[group_of[m->site_ranks[i].site]];
+
+        g->calls = m->site_ranks[i].stat.calls > g->calls ? m->site_ranks[i].stat.calls : g->calls;
+    }
+    for (uint32_t i = 0; i < m->site_count; i++)
+        if (may_be_in_loop(m, &m->sites[i], &groups[group_of[i]], traced))
+            count += mark_path(m, m->sites[i].node, marked);
+    free(group_of);
+    free(groups);
+    fv_index_release(&index);
     return count;
 }
 
@@ -127,13 +148,13 @@ static void find_sites(const struct fv_model *m, struct fv_twins *t)
     fv_index_release(&index);
 }
 
-struct fv_twins fv_twins(const struct fv_build *b)
+struct fv_twins fv_twins(const struct fv_build *b, bool traced)
 {
     const struct fv_model *m = b->model;
     struct fv_twins t = { fv_xcalloc(m->tree.node_count + 1, sizeof(*t.of_node)),
                           fv_xcalloc(m->site_count + 1, sizeof(*t.of_site)) };
     uint8_t *marked = fv_xcalloc(m->tree.node_count + 1, 1);
-    const size_t count = b->looks_up ? mark(m, marked) : 0;
+    const size_t count = b->looks_up ? mark(m, traced, marked) : 0;
 
     for (uint32_t i = 0; i < m->tree.node_count; i++)
         t.of_node[i] = i;

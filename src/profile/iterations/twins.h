@@ -10,8 +10,9 @@
 struct fv_twins {
     uint32_t *of_node, *of_site; /* the first node, and the first call site, that looks the same */
 };
-/* Of call paths so many that it would take long, none are looked up. */
-struct fv_twins fv_twins(const struct fv_build *build);
+/* traced: all calls are known, else blocking collective calls. Of call paths so many that it would take long, none are
+ * looked up. */
+struct fv_twins fv_twins(const struct fv_build *build, bool traced);
 void fv_twins_release(struct fv_twins *twins);
 
 #endif
