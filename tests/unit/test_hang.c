@@ -1,7 +1,9 @@
 /* Who waits for whom, in made states with known answers. */
 #include "base/process.h"
 #include "fvr_builder.h"
+#include "profile/findings/findings.h"
 #include "profile/hang/hang.h"
+#include "profile/profile.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -536,6 +538,20 @@ static void judge_again(void)
     fv_hang_build(&model);
 }
 
+extern fv_find_fn fv_find_hang;
+
+static void assert_evidence(enum fv_evidence evidence)
+{
+    struct fv_symbols symbols = { 0 };
+    struct fv_findings findings = { 0 };
+    const struct fv_profile view = { &model, &symbols, NULL, &findings, 0 };
+
+    fv_find_hang(&view, &findings);
+    assert_int_equal(findings.count, 1);
+    assert_int_equal(findings.items[0].evidence, evidence);
+    fv_findings_release(&findings);
+}
+
 static void one_asks(void **state)
 {
     (void)state;
@@ -572,6 +588,7 @@ static void all_ask(void **state)
     judge_again();
     assert_int_equal(fv_model_hang(&model)->asking, 2);
     assert_headline("Killed: ranks 0 and 1 ask in vain whether something has come, for 15.0 s");
+    assert_evidence(FV_EVIDENCE_ESTIMATE); /* for what, may be no matter of MPI */
 }
 
 static void exited_before(void **state)

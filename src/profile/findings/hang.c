@@ -10,13 +10,19 @@
 #include <math.h>
 #include <string.h>
 
+/* What it asks for may come from outside of MPI: a child process, a file, a clock. */
+static bool asks(const struct fv_model *m, uint32_t rank)
+{
+    return fv_model_hang(m)->ranks[rank].state == FV_HANG_ASKS;
+}
+
 /* None of its threads began or ended a call in the last second. Who makes calls goes on, but for one that polls when
  * nobody else goes on. */
 static bool stands(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_rank *r = &m->ranks[rank];
 
-    if (fv_model_hang(m)->ranks[rank].state == FV_HANG_ASKS)
+    if (asks(m, rank))
         return fv_model_hang(m)->asking;
     for (uint32_t i = 0; i < r->threads; i++) {
         const struct fv_in_call_view *in = &m->threads[r->first_thread + i].in_call;
@@ -131,7 +137,9 @@ static void say_next(const struct fv_model *m, struct fv_findings *f, struct fv_
                             ? "look for what ends the process behind that call, such as exit()"
                             : "look for why it leaves MPI while others wait for it");
     else if (r->state == FV_RANK_RUNNING)
-        fv_finding_next(f, finding, "call paths of all threads, now: %s", FV_FINDING_COMMAND(m, "where"));
+        fv_finding_next(f, finding, "%scall paths of all threads, now: %s",
+                        asks(m, finding->rank) ? "it may wait for a child process, or a file; " : "",
+                        FV_FINDING_COMMAND(m, "where"));
     else if (fv_model_looks(m)->request)
         fv_finding_next(f, finding, "all threads: %s", FV_FINDING_COMMAND(m, "report", "--table", "looked_threads"));
     else
@@ -151,7 +159,7 @@ FV_FINDING(hang)
     uint32_t rank = fv_model_hang(m) ? culprit(m, fv_model_hang(m)) : FV_NONE;
     if (rank == FV_NONE || crashed(&m->ranks[rank].signal)) /* who did, and where, is in the first lines */
         return;
-    struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
+    struct fv_finding *finding = fv_finding_add(f, NAN, asks(m, rank) ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     fv_hang_headline(m, headline, sizeof(headline));
     at = strstr(headline, ": ");
     fv_words_add(text, sizeof(text), "%s", at ? at + 2 : headline);
