@@ -561,8 +561,9 @@ static void add_waiting(const struct fv_iteration_gather *g, const struct series
         if (!c->bins[rank].wait_s || rows_s < BINS_LEAST * c->bin_s || cut->begin_s < c->bins_from_s - c->bin_s)
             rows[row].analysed_s = NAN;
         else
-            rows[row].analysed_s += waited_between(&c->bins[rank], c->bin_s, cut->begin_s, cut->end_s) /
-                                    ((double)rows[row].merged * (double)s->ranks);
+            rows[row].analysed_s +=
+                fmin(waited_between(&c->bins[rank], c->bin_s, cut->begin_s, cut->end_s), cut->called_s) /
+                ((double)rows[row].merged * (double)s->ranks);
     }
 }
 

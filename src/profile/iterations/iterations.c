@@ -456,36 +456,32 @@ void fv_iterations_renumber(struct fv_model *m, const uint32_t *sites)
     release_extras(it);
 }
 
-/* Of a site's waiting an iteration has the part that it has of its calls. */
-static void take_sites_waiting(struct fv_model *m, struct fv_iterations *it)
+/* Of a site's waiting an iteration has the part that it has of its calls: where all ranks are in the unit. */
+static double waiting_by_sites(const struct fv_model *m, const struct fv_iterations *it, uint32_t unit)
 {
-    for (size_t i = 0; i < it->count; i++)
-        it->units[i].wait_s = it->units[i].is_main ? 0 : NAN;
+    double sum_s = 0;
+
     for (size_t i = 0; i < it->part_count; i++) {
         const struct fv_iteration_part *part = &it->parts[i];
-        struct fv_iteration_unit *u = &it->units[part->unit];
         const struct fv_site *site = &m->sites[part->site];
 
-        if (site->stat.calls)
-            u->wait_s += site->wait_s * part->calls / (double)site->stat.calls;
+        if (part->unit == unit && site->stat.calls)
+            sum_s += site->wait_s * part->calls / (double)site->stat.calls;
     }
+    return sum_s;
 }
 
-/* The analysis is of a part of the run: its iterations are those of the trace. The mean of those that are known, if
- * most are. */
-static void take_rows_waiting(struct fv_iterations *it)
+/* The mean of those that are known, if most are. */
+static double waiting_by_rows(const struct fv_iterations *it, const struct fv_iteration_unit *u)
 {
-    for (size_t i = 0; i < it->count; i++) {
-        struct fv_iteration_unit *u = &it->units[i];
-        double known = 0, sum_s = 0;
+    double known = 0, sum_s = 0;
 
-        for (uint32_t k = u->first_number; k < u->first_number + u->numbers; k++)
-            if (isfinite(it->numbers[k].wait_s)) {
-                known += it->numbers[k].merged;
-                sum_s += it->numbers[k].wait_s * it->numbers[k].merged;
-            }
-        u->wait_s = known > 0.5 * (double)u->count ? sum_s / known : NAN;
-    }
+    for (uint32_t k = u->first_number; k < u->first_number + u->numbers; k++)
+        if (isfinite(it->numbers[k].wait_s)) {
+            known += it->numbers[k].merged;
+            sum_s += it->numbers[k].wait_s * it->numbers[k].merged;
+        }
+    return known > 0.5 * (double)u->count ? sum_s / known : NAN;
 }
 
 void fv_iterations_complete(struct fv_model *m)
@@ -498,10 +494,12 @@ void fv_iterations_complete(struct fv_model *m)
         return;
     for (size_t i = 0; i < it->number_count; i++)
         it->numbers[i].wait_s = has_bins ? it->numbers[i].analysed_s : NAN;
-    if (is_whole)
-        take_sites_waiting(m, it);
-    else
-        take_rows_waiting(it);
+    for (uint32_t i = 0; i < it->count; i++) {
+        struct fv_iteration_unit *u = &it->units[i];
+        const bool has_all = is_whole && u->ranks == m->rank_count;
+
+        u->wait_s = !u->is_main ? NAN : has_all ? waiting_by_sites(m, it, i) : waiting_by_rows(it, u);
+    }
 }
 
 void fv_iterations_release(void *data)
