@@ -37,7 +37,8 @@ void fv_over_time_add(struct fv_over_time *o, uint32_t rank, uint64_t begin_ns, 
 
 void fv_over_time_gather(struct fv_over_time *o, const struct fv_transport *t)
 {
-    fv_transport_sum(t, o->wait_ns, (size_t)o->ranks * o->bins);
+    if (o->bins) /* as in all processes */
+        fv_transport_sum(t, o->wait_ns, (size_t)o->ranks * o->bins);
 }
 
 void fv_over_time_release(struct fv_over_time *o)

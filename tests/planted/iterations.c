@@ -258,7 +258,7 @@ static void sections(void)
     }
 }
 
-/* Ranks 0 and 1, 2 and 3: 100 iterations. Rank 1 is late in number 50. */
+/* Ranks 0 and 1, 2 and 3: 250 iterations. Rank 1 is late in number 50. */
 __attribute__((noinline)) static void swap(void)
 {
     double x = 1, y;
@@ -268,7 +268,7 @@ __attribute__((noinline)) static void swap(void)
 
 static void apart(void)
 {
-    for (int i = 0; i < 100 && rank < size / 2 * 2; i++) {
+    for (int i = 0; i < 250 && rank < size / 2 * 2; i++) {
         pause_ms((rank < 2 ? 3 : 5) + (rank == 1 && i == 50 ? 60 : 0));
         swap();
     }
