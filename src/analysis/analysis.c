@@ -357,7 +357,8 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     fv_groups_init(&a->groups, &m->defs);
     fv_steps_init(&a->steps, m);
     fv_rings_find(&a->rings, m, true);
-    a->over_time = fv_over_time((uint64_t)fv_clocks_length(&m->clocks, &m->defs), (uint32_t)m->defs.rank_count);
+    if (!options->for_timeline)
+        a->over_time = fv_over_time((uint64_t)fv_clocks_length(&m->clocks, &m->defs), (uint32_t)m->defs.rank_count);
     for (size_t i = 0; a->rings.any && i < m->defs.rank_count; i++)
         m->rings.views[i].judged_ns = a->rings.from_ns;
     bool good = has_few_sites(a) &&

@@ -14,7 +14,6 @@
 
 #define CALLS_MOST   (1u << 21) /* of the sequence that is searched */
 #define TRACED_MOST  (1u << 24) /* calls of all ranks: a longer trace is not read for this */
-#define BINS_LEAST   4          /* of waiting over time, in a row of iterations: in fewer it is not known */
 #define BEGIN_PART   8          /* of a sequence, the first of so many */
 #define RANKS_LOOKED 2          /* in which units are looked for, until some are found */
 
@@ -332,6 +331,7 @@ static bool is_of_messages(const struct fv_func *f)
                      !fv_func_asks(f);
 }
 
+/* Without a trace, and with calls of messages that repeat. */
 static bool may_have_loop(const struct fv_build *b)
 {
     const struct fv_model *m = b->model;
