@@ -138,9 +138,14 @@ struct fv_sampler {
     struct fv_record_table event_counts;          /* likewise, where events are counted */
     struct fv_record_table events;                /* likewise: of single instances */
     struct fv_trace_log log[FV_TRACE_LOGS];
-    uint64_t useful;      /* calls of MPI before the last tick, but for those that asked in vain; ... */
-    uint64_t in_vain;     /* ... and those */
-    uint64_t others_ns;   /* CPU time of all other threads, when that was looked at last */
+    struct fv_progress {
+        uint64_t useful;   /* calls of MPI before the last tick, but for those that asked in vain; ... */
+        uint64_t in_vain;  /* ... and those */
+        uint64_t cpu_ns;   /* of the thread at the last tick */
+        bool outside;      /* of MPI at the last tick */
+        uint64_t all_ns;   /* CPU time of the process, when a window began in which all went in vain; 0: none has */
+        uint64_t other_ns; /* ... and of that, what is not known to go in vain */
+    } progress;
     uint64_t tick_cpu_ns; /* at the last tick: of the thread, but for ours */
     bool on;              /* events are open */
     bool rehearses;       /* ticks are for us to see what they cost, and count nothing */

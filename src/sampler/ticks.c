@@ -4,6 +4,8 @@
 #include "sampler/sampler.h"
 #include "rt/usage.h"
 
+#include <sys/wait.h>
+
 /* A function to wait for: half of the time one by how often it was on the stack, since the beginning, else
  * any. Not by what was on the stack of late: a function's longer calls would be favoured where many of them
  * come in a row. Those that are never entered again, like main, get few chances, once they had enough: one with a call
@@ -94,34 +96,76 @@ static uint64_t cpu_since_tick(struct fv_sampler *s, uint64_t cpu_ns)
     return (int64_t)(s->tick_cpu_ns - before) > 0 ? s->tick_cpu_ns - before : 0;
 }
 
-#define OTHERS_NS 1000000 /* from one tick to the next: a thread that only wakes at times takes less */
+/* ---- progress ---- */
 
-/* Threads may compute that have no clock samples, while this one asks whether they are ready. */
-static bool others_compute(struct fv_sampler *s, const struct fv_readings *now)
+#define ASK_NS    50000       /* of CPU time for each time that it asks: a thread computes meanwhile */
+#define WINDOW_NS 1000000000u /* of CPU time of the process */
+/* a part of it so large, or larger, is of threads that compute, not that wake at times */
+#define OTHERS_SHARE 8
+
+static uint64_t vain_ns; /* CPU time of all threads up to ticks that found no progress of theirs */
+
+/* CPU time since the tick before. A thread may have taken over the struct of another. */
+static uint64_t cpu_seen(struct fv_sampler *s, const struct fv_readings *now)
 {
-    const uint64_t before_ns = s->others_ns;
+    const uint64_t before_ns = s->progress.cpu_ns;
+
+    s->progress.cpu_ns = now->cpu_ns;
+    return (int64_t)(now->cpu_ns - before_ns) > 0 ? now->cpu_ns - before_ns : 0;
+}
+
+/* It asked nothing, or seldom. A sample within a call tells nothing: what asks there is counted as in vain before it
+ * is as a call. */
+static bool computes(struct fv_sampler *s, uint64_t asked, uint64_t cpu_ns)
+{
+    const bool outside = !s->thread->record->in_call.begin, was_outside = s->progress.outside;
+
+    s->progress.outside = outside;
+    return outside && (!asked || (was_outside && cpu_ns / asked >= ASK_NS));
+}
+
+/* Threads may compute that have no clock samples, while this one asks whether they are ready. Others may ask, too:
+ * that is no progress. */
+static bool others_compute(struct fv_progress *p)
+{
+    const uint64_t begin_ns = p->all_ns, other_begin_ns = p->other_ns;
     struct timespec all;
 
     if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all))
         return false;
     const uint64_t all_ns = (uint64_t)all.tv_sec * 1000000000u + (uint64_t)all.tv_nsec;
-    s->others_ns = all_ns > now->cpu_ns ? all_ns - now->cpu_ns : 0;
-    return s->others_ns > before_ns + OTHERS_NS;
+    if (begin_ns && all_ns - begin_ns < WINDOW_NS)
+        return false;
+    p->all_ns = all_ns;
+    p->other_ns = all_ns - __atomic_load_n(&vain_ns, __ATOMIC_RELAXED);
+    return begin_ns && (int64_t)(p->other_ns - other_begin_ns) >= (int64_t)(all_ns - begin_ns) / OTHERS_SHARE;
 }
 
-/* A thread that asked nothing in vain meanwhile, and is in no call, computes: that is progress, too. Within a call of
- * those that ask it may be counted as in vain, and not yet as a call. */
+/* What a child process does cannot be seen. */
+static bool has_child(void)
+{
+    siginfo_t info = { 0 };
+
+    return !syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT, NULL) && !info.si_pid;
+}
+
 static void note_progress(struct fv_sampler *s, const struct fv_readings *now)
 {
+    struct fv_progress *p = &s->progress;
     const struct fv_thread *t = s->thread;
     const uint64_t useful = t->asked.forgotten + t->record->calls - t->asked.in_vain;
-    const bool computes = t->asked.in_vain == s->in_vain && !t->record->in_call.begin;
+    const uint64_t asked = t->asked.in_vain - p->in_vain, cpu_ns = cpu_seen(s, now);
+    const bool came = (int64_t)(useful - p->useful) > 0; /* in a call that asks they may be one too few */
+    const bool goes_on = computes(s, asked, cpu_ns) || came;
 
-    s->in_vain = t->asked.in_vain;
-    if ((int64_t)(useful - s->useful) <= 0 && !computes && !others_compute(s, now))
-        return;
-    s->useful = useful;
-    __atomic_store_n(&fv_rt.writer.header->progress_ticks, now->ticks, __ATOMIC_RELAXED);
+    p->in_vain = t->asked.in_vain;
+    p->useful = came ? useful : p->useful;
+    if (goes_on)
+        p->all_ns = 0;
+    else
+        __atomic_fetch_add(&vain_ns, cpu_ns, __ATOMIC_RELAXED);
+    if (goes_on || others_compute(p) || has_child())
+        __atomic_store_n(&fv_rt.writer.header->progress_ticks, now->ticks, __ATOMIC_RELAXED);
 }
 
 void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv_readings *now)

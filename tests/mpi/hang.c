@@ -3,9 +3,12 @@
  * Before that all ranks meet, so that communicators are made and some calls are counted. */
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LARGE = 1 << 20 }; /* too large to be sent before it is received */
@@ -153,7 +156,38 @@ static void worker(void)
     asking();
 }
 
-/* Asks for a second, then computes and asks now and then. */
+static void *ask(void *unused)
+{
+    asking();
+    return unused;
+}
+
+/* Two threads ask. */
+static void askers(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, ask, NULL);
+    asking();
+}
+
+/* Asks until a child process ends. */
+static void child(void)
+{
+    int flag;
+    pid_t parent = getpid(), pid = fork();
+
+    if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        while (getppid() == parent)
+            ;
+        _exit(0);
+    }
+    while (!waitpid(pid, NULL, WNOHANG))
+        MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+/* Asks for a second, then computes and asks now and then, or often. */
 static void between(void)
 {
     MPI_Request request;
@@ -163,7 +197,7 @@ static void between(void)
     MPI_Irecv(here, 1, MPI_CHAR, 1 - rank, 9, MPI_COMM_WORLD, &request);
     while (!flag) {
         MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
-        for (double until = PMPI_Wtime() + 0.1; PMPI_Wtime() > end && PMPI_Wtime() < until;)
+        for (double until = PMPI_Wtime() + (rank ? 0.002 : 0.1); PMPI_Wtime() > end && PMPI_Wtime() < until;)
             ;
     }
 }
@@ -182,11 +216,12 @@ static const struct {
              { "loop", loop },    { "isend", isend },       { "any", any },         { "roots", roots },
              { "calls", calls },  { "sendrecv", sendrecv }, { "waitall", waitall }, { "ibarrier", ibarrier },
              { "status", status }, { "sleeping", sleeping }, { "asking", asking },
-             { "worker", worker }, { "between", between } };
+             { "worker", worker }, { "between", between },
+             { "askers", askers }, { "child", child } };
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &(int){ 0 });
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     here = calloc(1, LARGE);

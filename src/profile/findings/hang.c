@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What it asks for may come from outside of MPI: a child process, a file, a clock. */
+/* What it asks for may come from outside of MPI: a file, a clock. With a child process it would go on
+ * (fv_file_header.progress_ticks). */
 static bool asks(const struct fv_model *m, uint32_t rank)
 {
     return fv_model_hang(m)->ranks[rank].state == FV_HANG_ASKS;
@@ -138,8 +139,7 @@ static void say_next(const struct fv_model *m, struct fv_findings *f, struct fv_
                             : "look for why it leaves MPI while others wait for it");
     else if (r->state == FV_RANK_RUNNING)
         fv_finding_next(f, finding, "%scall paths of all threads, now: %s",
-                        asks(m, finding->rank) ? "it may wait for a child process, or a file; " : "",
-                        FV_FINDING_COMMAND(m, "where"));
+                        asks(m, finding->rank) ? "it may wait for a file; " : "", FV_FINDING_COMMAND(m, "where"));
     else if (fv_model_looks(m)->request)
         fv_finding_next(f, finding, "all threads: %s", FV_FINDING_COMMAND(m, "report", "--table", "looked_threads"));
     else
