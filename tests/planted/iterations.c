@@ -286,6 +286,25 @@ static void unrolled(void)
     }
 }
 
+#define TWICE(x, sum)                                                 \
+    do {                                                              \
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); \
+        pause_ms(0.2);                                                \
+        MPI_Allreduce(&sum, &x, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD); \
+    } while (0)
+
+/* Two calls on one line. */
+static void macro(void)
+{
+    double x = 1, sum;
+
+    for (int i = 0; i < 200; i++) {
+        pause_ms(2);
+        TWICE(x, sum);
+        x /= sum;
+    }
+}
+
 static void local(void)
 {
     int is;
@@ -314,6 +333,8 @@ int main(int argc, char **argv)
         apart();
     if (!strcmp(problem, "unrolled"))
         unrolled();
+    if (!strcmp(problem, "macro"))
+        macro();
     if (!strcmp(problem, "local"))
         local();
     if (!strcmp(problem, "naps"))

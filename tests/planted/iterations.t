@@ -322,6 +322,12 @@ def unrolled(mpi, program, options):
     check(unit['longest_number'] == 150 or not looked.calm(0.0015), '{}', unit)
 
 
+def macro(mpi, program, options):
+    looked = Looked(mpi, program, 'macro', options=options)
+    unit = looked.one(200)
+    equal('every', unit['period'], None)
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.an_mpi(tap):
@@ -354,6 +360,7 @@ def main():
             ('pairs that drift apart', apart, ()),
             ('a loop that was unrolled', unrolled, (plainly,)),
             ('a loop that was unrolled, by a trace', unrolled, (traced,)),
+            ('two calls on one line', macro, (plainly,)),
         ):
             with tap.test('{}: {}'.format(mpi, name)):
                 test(mpi, program, *arguments)

@@ -24,26 +24,46 @@ struct stream {
 
 /* ---- symbols ---- */
 
+static void number_frames(const struct fv_model *m, struct fv_iteration_symbols *s)
+{
+    const uint32_t *twin = s->twins.of_node;
+    size_t room = 0;
+
+    s->count = s->sites + 1;
+    s->node = NULL;
+    s->of_node = fv_xcalloc(m->tree.node_count, sizeof(*s->of_node));
+    memset(s->of_node, 0xff, m->tree.node_count * sizeof(*s->of_node));
+    for (size_t i = 0; i < m->site_count; i++)
+        for (uint32_t n = twin[m->tree.nodes[m->sites[i].node].parent]; n && s->of_node[n] == FV_NONE;
+             n = twin[m->tree.nodes[n].parent]) {
+            FV_GROW(s->node, room, s->count - s->sites);
+            s->node[s->count - s->sites - 1] = n;
+            s->of_node[n] = s->count++;
+        }
+}
+
 struct fv_iteration_symbols fv_iteration_symbols(const struct fv_build *b, bool traced)
 {
     const struct fv_model *m = b->model;
-    struct fv_iteration_symbols s = { .sites = (uint32_t)m->site_count, .count = (uint32_t)m->site_count + 1 };
-    size_t room = 0;
+    struct fv_iteration_symbols s = { .sites = (uint32_t)m->site_count };
 
     s.twins = fv_twins(b, traced);
     s.asks = fv_xcalloc(m->site_count + 1, 1);
     for (size_t i = 0; i < m->site_count; i++)
         s.asks[i] = fv_func_asks(&m->functions[m->sites[i].function]);
-    s.of_node = fv_xcalloc(m->tree.node_count, sizeof(*s.of_node));
-    memset(s.of_node, 0xff, m->tree.node_count * sizeof(*s.of_node));
-    for (size_t i = 0; i < m->site_count; i++)
-        for (uint32_t n = s.twins.of_node[m->tree.nodes[m->sites[i].node].parent]; n && s.of_node[n] == FV_NONE;
-             n = s.twins.of_node[m->tree.nodes[n].parent]) {
-            FV_GROW(s.node, room, s.count - s.sites);
-            s.node[s.count - s.sites - 1] = n;
-            s.of_node[n] = s.count++;
-        }
+    number_frames(m, &s);
     return s;
+}
+
+bool fv_iteration_symbols_part(struct fv_iteration_symbols *s, const struct fv_model *m,
+                               const struct fv_twin_calls *calls)
+{
+    if (!fv_twins_part(&s->twins, m, calls))
+        return false;
+    free(s->of_node);
+    free(s->node);
+    number_frames(m, s);
+    return true;
 }
 
 void fv_iteration_symbols_release(struct fv_iteration_symbols *s)
@@ -85,7 +105,8 @@ static void enter(struct stream *s, uint32_t node, double at_s)
     }
     while (count-- > 0)
         if (s->symbols->of_node[entered[count]] != FV_NONE)
-            s->take(s->context, &(struct fv_iteration_call){ s->symbols->of_node[entered[count]], at_s, at_s });
+            s->take(s->context,
+                    &(struct fv_iteration_call){ s->symbols->of_node[entered[count]], FV_NONE, at_s, at_s });
     s->last_node = node;
 }
 
@@ -98,6 +119,7 @@ static void hand_over(struct stream *s, uint32_t site, uint64_t begin, uint64_t 
     if (site != FV_NONE && s->symbols->asks[site])
         return;
     struct fv_iteration_call call = { .symbol = site == FV_NONE ? s->symbols->sites : s->symbols->twins.of_site[site],
+                                      .site = site,
                                       .begin_s = fmax(fv_build_time(m, s->rank, begin), s->last_s),
                                       .end_s = fv_build_time(m, s->rank, end) };
     call.end_s = fmax(call.begin_s, call.end_s);

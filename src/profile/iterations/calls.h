@@ -16,11 +16,15 @@ struct fv_iteration_symbols {
     struct fv_twins twins;    /* those that look the same have one symbol, of the first */
 };
 struct fv_iteration_symbols fv_iteration_symbols(const struct fv_build *build, bool traced);
+/* By these calls. True: symbols have changed (fv_twins_part()). */
+bool fv_iteration_symbols_part(struct fv_iteration_symbols *symbols, const struct fv_model *model,
+                               const struct fv_twin_calls *calls);
 void fv_iteration_symbols_release(struct fv_iteration_symbols *symbols);
 
 /* A call, or the begin of a frame: that has no length, and stands at the end of the call before. */
 struct fv_iteration_call {
     uint32_t symbol;
+    uint32_t site; /* FV_NONE: it is not known, or no call */
     double begin_s, end_s;
 };
 typedef void fv_iteration_call_fn(void *context, const struct fv_iteration_call *call);

@@ -71,7 +71,7 @@ struct fv_iteration_gather *fv_iteration_gather_new(struct fv_build *build)
     return g;
 }
 
-const struct fv_iteration_symbols *fv_iteration_gather_symbols(const struct fv_iteration_gather *g)
+struct fv_iteration_symbols *fv_iteration_gather_symbols(struct fv_iteration_gather *g)
 {
     return &g->symbols;
 }

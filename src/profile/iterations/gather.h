@@ -10,7 +10,7 @@
 #include "profile/build.h"
 
 struct fv_iteration_gather *fv_iteration_gather_new(struct fv_build *build);
-const struct fv_iteration_symbols *fv_iteration_gather_symbols(const struct fv_iteration_gather *gather);
+struct fv_iteration_symbols *fv_iteration_gather_symbols(struct fv_iteration_gather *gather);
 void fv_iteration_gather_free(struct fv_iteration_gather *gather);
 
 /* The next unit of fv_iterations, found as `of`, which it takes over. */

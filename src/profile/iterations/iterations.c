@@ -20,9 +20,9 @@
 /* ---- what repeats ---- */
 
 struct sequence {
-    uint32_t *symbol;
+    uint32_t *symbol, *site; /* as of a call */
     double *begin_s, *end_s;
-    size_t count, symbol_room, begin_room, end_room;
+    size_t count, symbol_room, site_room, begin_room, end_room;
 };
 
 struct search {
@@ -38,7 +38,9 @@ static void take_call(void *context, const struct fv_iteration_call *call)
     FV_GROW(s->symbol, s->symbol_room, s->count + 1);
     FV_GROW(s->begin_s, s->begin_room, s->count + 1);
     FV_GROW(s->end_s, s->end_room, s->count + 1);
+    FV_GROW(s->site, s->site_room, s->count + 1);
     s->symbol[s->count] = call->symbol;
+    s->site[s->count] = call->site;
     s->begin_s[s->count] = call->begin_s;
     s->end_s[s->count++] = call->end_s;
 }
@@ -305,7 +307,7 @@ static void skip_begin(struct sequence *s)
 static void read_units(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_iterations *it = fv_model_iterations(b->model);
-    const struct fv_iteration_symbols *symbols = fv_iteration_gather_symbols(it->gather);
+    struct fv_iteration_symbols *symbols = fv_iteration_gather_symbols(it->gather);
     struct search *of = state;
     struct sequence s = { .count = 0 };
 
@@ -314,10 +316,15 @@ static void read_units(struct fv_build *b, void *state, uint32_t rank)
     of->looked++;
     note_first(b, rank);
     fv_iteration_calls(b, rank, it->traced, symbols, take_call, &s);
+    if (fv_iteration_symbols_part(symbols, b->model, &(struct fv_twin_calls){ s.site, s.begin_s, s.end_s, s.count })) {
+        s.count = 0;
+        fv_iteration_calls(b, rank, it->traced, symbols, take_call, &s);
+    }
     if (it->is_kept && s.count)
         skip_begin(&s);
     search(b, rank, &s, symbols);
     free(s.symbol);
+    free(s.site);
     free(s.begin_s);
     free(s.end_s);
 }

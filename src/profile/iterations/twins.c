@@ -4,6 +4,7 @@
 
 #include "profile/iterations/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,145 @@ struct fv_twins fv_twins(const struct fv_build *b, bool traced)
     find_sites(m, &t);
     free(marked);
     return t;
+}
+
+/* ---- calls in turn ---- */
+
+#define TURN_RATIO 2    /* of what is computed before one to before another */
+#define TURN_S     1e-6 /* and the difference, at least */
+
+static int by_seconds(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+/* Calls of twins in their order. */
+struct turns {
+    uint32_t *site;
+    double *computed_s;
+    size_t count;
+};
+
+/* How many sites are called in turn; 0: they are not. */
+static size_t round_of(const struct turns *t)
+{
+    size_t round = 1;
+
+    while (round < t->count && t->site[round] != t->site[0])
+        round++;
+    for (size_t i = round; i < t->count; i++)
+        if (t->site[i] != t->site[i - round])
+            return 0;
+    return t->count / round >= FV_UNIT_LEAST ? round : 0;
+}
+
+static double median_of(const struct turns *t, size_t first, size_t round, double *sorted)
+{
+    size_t n = 0;
+
+    for (size_t i = first; i < t->count; i += round)
+        sorted[n++] = t->computed_s[i];
+    qsort(sorted, n, sizeof(*sorted), by_seconds);
+    return sorted[n / 2];
+}
+
+static bool differ(const struct turns *t)
+{
+    const size_t round = round_of(t);
+    double *sorted = fv_xcalloc(t->count + 1, sizeof(*sorted)), least_s = INFINITY, most_s = 0;
+
+    for (size_t i = 0; i < round; i++) {
+        const double s = median_of(t, i, round, sorted);
+
+        least_s = fmin(least_s, s);
+        most_s = fmax(most_s, s);
+    }
+    free(sorted);
+    return round > 1 && most_s > TURN_RATIO * least_s + TURN_S;
+}
+
+/* Sites that stand for others that were called as well. */
+static uint8_t *firsts_of(const struct fv_twins *t, const struct fv_model *m, const struct fv_twin_calls *c)
+{
+    uint8_t *has_twins = fv_xcalloc(m->site_count + 1, 1);
+
+    for (size_t i = 0; i < c->count; i++)
+        if (c->site[i] != FV_NONE && t->of_site[c->site[i]] != c->site[i])
+            has_twins[t->of_site[c->site[i]]] = 1;
+    return has_twins;
+}
+
+static bool is_of(const uint8_t *firsts, const struct fv_twins *t, uint32_t site)
+{
+    return site != FV_NONE && firsts[t->of_site[site]];
+}
+
+/* By the site that stands for them; begin: where the calls of each begin, behind it those of the next. */
+static struct turns list_turns(const struct fv_twins *t, const struct fv_twin_calls *c, const uint8_t *firsts,
+                               size_t *begin, size_t sites)
+{
+    struct turns all = { 0 };
+
+    for (size_t i = 0; i < c->count; i++)
+        if (is_of(firsts, t, c->site[i]))
+            begin[t->of_site[c->site[i]] + 1]++;
+    for (size_t i = 0; i < sites; i++)
+        begin[i + 1] += begin[i];
+    all.count = begin[sites];
+    all.site = fv_xcalloc(all.count + 1, sizeof(*all.site));
+    all.computed_s = fv_xcalloc(all.count + 1, sizeof(*all.computed_s));
+    for (size_t i = c->count; i-- > 0;)
+        if (is_of(firsts, t, c->site[i])) {
+            const size_t at = --begin[t->of_site[c->site[i]] + 1];
+
+            all.site[at] = c->site[i];
+            all.computed_s[at] = i ? c->begin_s[i] - c->end_s[i - 1] : 0;
+        }
+    return all;
+}
+
+static void part_nodes(struct fv_twins *t, const struct fv_model *m, uint32_t first, uint8_t *parted)
+{
+    for (uint32_t i = 0; i < m->site_count; i++)
+        for (uint32_t n = t->of_site[i] == first ? m->sites[i].node : 0; n; n = m->tree.nodes[n].parent)
+            parted[n] |= t->of_node[n] != n;
+}
+
+/* With all calls behind them. */
+static void part_all(struct fv_twins *t, const struct fv_model *m, uint8_t *parted)
+{
+    for (uint32_t i = 1; i < m->tree.node_count; i++) {
+        parted[i] |= parted[m->tree.nodes[i].parent];
+        t->of_node[i] = parted[i] ? i : t->of_node[i];
+    }
+    for (uint32_t i = 0; i < m->site_count; i++)
+        t->of_site[i] = parted[m->sites[i].node] ? i : t->of_site[i];
+}
+
+bool fv_twins_part(struct fv_twins *t, const struct fv_model *m, const struct fv_twin_calls *c)
+{
+    uint8_t *firsts = firsts_of(t, m, c), *parted = fv_xcalloc(m->tree.node_count + 1, 1);
+    size_t *begin = fv_xcalloc(m->site_count + 2, sizeof(*begin));
+    struct turns all = list_turns(t, c, firsts, begin, m->site_count);
+    bool any = false;
+
+    for (uint32_t i = 0; i < m->site_count; i++) {
+        const size_t from = begin[i + 1], end = i + 1 < m->site_count ? begin[i + 2] : all.count;
+        const struct turns turns = { all.site + from, all.computed_s + from, end - from };
+
+        if (firsts[i] && differ(&turns)) {
+            part_nodes(t, m, i, parted);
+            any = true;
+        }
+    }
+    if (any)
+        part_all(t, m, parted);
+    free(all.site);
+    free(all.computed_s);
+    free(begin);
+    free(firsts);
+    free(parted);
+    return any;
 }
 
 void fv_twins_release(struct fv_twins *t)

@@ -13,6 +13,17 @@ struct fv_twins {
 /* traced: all calls are known, else blocking collective calls. Of call paths so many that it would take long, none are
  * looked up. */
 struct fv_twins fv_twins(const struct fv_build *build, bool traced);
+
+/* A rank's calls in their order: FV_NONE: their site is not known. */
+struct fv_twin_calls {
+    const uint32_t *site;
+    const double *begin_s, *end_s;
+    size_t count;
+};
+/* Calls on one line of the source, one after the other in each iteration, as of a macro, are no twins: each is made as
+ * often, in turn, and what is computed before differs from one to the other. Those are told apart from then on. False:
+ * there are none. */
+bool fv_twins_part(struct fv_twins *twins, const struct fv_model *model, const struct fv_twin_calls *calls);
 void fv_twins_release(struct fv_twins *twins);
 
 #endif
