@@ -24,6 +24,7 @@ class RunRow(KnownRow):
     ended: Optional[str]
     not_judged: Optional[str]
     not_recorded: Optional[str]
+    iterations_unknown: Optional[str]
     start: Optional[str]
     elapsed_s: float
     clock_count: int

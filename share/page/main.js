@@ -7,7 +7,7 @@ const beside = (...charts) =>
 /* The subjects below the first screen, by the group of their tables (subject.h): each folds, and draws its charts and
  * tables when it is first opened. Groups that stand not here come behind them. `opened_by`: what is selected in the
  * address; `needs`: a run without that does not have the subject, and its tables are among all others. `isPicture`: its
- * tables stay folded. */
+ * tables stay folded. `unknown`: why it has nothing, as text. */
 
 const SUBJECTS = [
   { group: "Where everybody is", charts: tables => [whereOf(tables)], open: true, isPicture: true },
@@ -29,6 +29,7 @@ const SUBJECTS = [
   {
     group: "Iterations",
     charts: tables => [iterations(tables)],
+    unknown: tables => tables.get("run").all()[0].iterations_unknown,
   },
   {
     group: "Machine",
@@ -150,7 +151,8 @@ function describe(table) {
 }
 
 function drawSubject(subject, tables) {
-  const own = subject.tables.map(name => tables.get(name)).filter(table => table && table.rows);
+  const own = subject.tables.map(name => tables.get(name)).filter(table => table && table.rows),
+    unknown = subject.unknown && subject.unknown(tables);
   const element = make(
     "details",
     { class: "subject", open: false },
@@ -158,6 +160,7 @@ function drawSubject(subject, tables) {
   );
   const fill = () => {
     if (!element.open || element.children.length > 1) return;
+    if (unknown) element.append(make("p", { class: "note" }, unknown));
     element.append(...(subject.charts ? subject.charts(tables).filter(Boolean) : []), ...own.map(describe));
     const first = element.querySelector("details.of-table");
 
@@ -167,7 +170,7 @@ function drawSubject(subject, tables) {
   element.addEventListener("toggle", fill);
   element.open =
     Boolean(subject.open || tables.function) || (subject.opened_by || []).some(kind => selection.has(kind));
-  return own.length ? element : null;
+  return own.length || unknown ? element : null;
 }
 
 /* The subjects of a screen with the names of their tables: {group, charts, ..., tables}, and what is left behind

@@ -3,6 +3,7 @@
 #include "profile/fatal.h"
 #include "profile/build.h"
 #include "profile/hang/hang.h"
+#include "profile/iterations/iterations.h"
 #include "profile/relations.h"
 
 #include "tool/words.h"
@@ -98,6 +99,11 @@ static const struct fv_relation alignment = {
     .base = alignment_of,
 };
 
+static void get_iterations_unknown(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_model_iterations(fv_tables_model(subject))->left;
+}
+
 static void get_not_judged(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
@@ -184,6 +190,9 @@ static const struct fv_column_def run_columns[] = {
     { "not_recorded", "not recorded", "",
       "What the program did that fvmpi does not record, such as work in child processes after fork(). Null: nothing.",
       FV_FIELD(struct fv_model, not_recorded), .flags = FV_NULLABLE },
+    { "iterations_unknown", "iterations", "",
+      "Why no iterations are known, though there may be some. Null: they are, or the program repeats nothing.",
+      FV_GET(FV_TYPE_TEXT, get_iterations_unknown), .flags = FV_NULLABLE },
     { "start", "start", "",
       "When the first rank began, in UTC, such as 2026-11-21T05:00:00Z. All other points in time are relative to it. "
       "Null: "

@@ -1518,6 +1518,14 @@ const LOOKS = {
   "fvmpi-stacks-1": ["threads", threads],
 };
 
+/* Why there are none is where they would be. */
+async function noIterations(page, report) {
+  const subject = page.locator("details.subject", { has: page.getByRole("heading", { name: "Iterations", level: 2 }) });
+
+  await subject.locator("summary").first().click();
+  return same("note", await subject.locator("p.note").innerText(), report.run.iterations_unknown);
+}
+
 const browser = await launch();
 for (const {
   name,
@@ -1534,6 +1542,7 @@ for (const {
   calls,
   sensors,
   iterations,
+  unknown,
   where,
   many,
   function: one,
@@ -1583,6 +1592,7 @@ for (const {
     );
   if (sensors) await look("sensors", sensorsOver(page, report));
   if (iterations) await look("iterations", iterationsOver(page, report));
+  if (unknown) await look("no iterations", noIterations(page, report));
   if (where) await look("where everybody is", whereAll(page, report, where));
   if (sensors) await look("two over time", pairOver(page, report));
   say(name, "nothing wrong", faults.join("; "));

@@ -183,10 +183,15 @@ def sampled(folder, mpi):
 
 
 def repeated(folder, mpi):
-    """A loop whose every 50th iteration is longer."""
+    """A loop whose every 50th iteration is longer, and one that is not known."""
     source = os.path.join(os.path.dirname(HERE), 'planted', 'iterations.c')
-    run = mpi.profile(mpi.build(source, '-O2', '-g', output='page_iterations'), 2, ['every'], ['--trace']).ended(0)
-    return write(folder, ['report', run.directory], page_of('iterations', csv=True, iterations=True))
+    program = mpi.build(source, '-O2', '-g', output='page_iterations')
+    run = mpi.profile(program, 2, ['every'], ['--trace']).ended(0)
+    messages = mpi.profile(program, 2, ['naps']).ended(0)
+    return (
+        write(folder, ['report', run.directory], page_of('iterations', csv=True, iterations=True)),
+        write(folder, ['report', messages.directory], page_of('messages', unknown=True)),
+    )
 
 
 def looked_at(folder, mpi):
@@ -337,7 +342,7 @@ def main():
         many(folder, mpi),
         *sampled(folder, mpi),
         instrumented(folder),
-        repeated(folder, mpi),
+        *repeated(folder, mpi),
         looked_at(folder, mpi),
     ]
     with tap.test('a run with all layers'):

@@ -73,7 +73,8 @@ struct fv_iterations {
     uint64_t first_calls;               /* ... so many of a rank, at least */
     bool is_kept;                       /* ... of which ranks have kept the end alone */
     bool is_analysed;                   /* waiting is of all calls, by the trace's analysis */
-    const char *left;                   /* why nothing was looked for, a clause; NULL: it was */
+    const char *left;                   /* why none are known, though there may be some, a clause; NULL: they are, or
+                                         * there are none */
     struct fv_iteration_gather *gather; /* while they are read */
     struct fv_extra *extras;            /* then by unit, until call sites have their numbers; NULL: none */
 };
