@@ -150,13 +150,26 @@ static bool has(uint64_t signals, unsigned signal)
     return signal && signals >> (signal - 1) & 1;
 }
 
+#define PATIENCE 20 /* ms */
+
+/* Waits while it runs with the signal blocked, as in a handler, such as one of a clock sample. */
+static bool read_when_open(const struct asking *a, uint32_t tid, struct status *out)
+{
+    for (unsigned i = 0; read_status(a, tid, out); i++) {
+        if (i == PATIENCE || out->state != 'R' || !has(out->blocked, a->signal))
+            return true;
+        syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
+    return false;
+}
+
 static void ask(void *context, uint32_t tid)
 {
     struct asking *a = context;
     struct fv_look look = { .look = a->look, .tid = tid, .thread = FV_NO_THREAD };
     struct status status;
 
-    if (!read_status(a, tid, &status) || status.state == 'Z' || status.state == 'X' ||
+    if (!read_when_open(a, tid, &status) || status.state == 'Z' || status.state == 'X' ||
         !strncmp(status.name, FV_LOOK_OWN, strlen(FV_LOOK_OWN)))
         return;
     look.state = (uint8_t)status.state;

@@ -7,11 +7,13 @@
 
 #if FV_SAMPLER_SIGNALS && defined(PIC)
 
-/* The clock stands still before the signal is blocked, and until it is no more. */
+/* The clock stands still before the signal is blocked, and until it is no more. In a handler that blocks it for as long
+ * as it runs, the clock goes on: nobody tells when that returns. */
 static int change_mask(struct fv_sampler *s, int (*next)(int, const sigset_t *, sigset_t *), int how,
                        const sigset_t *set, sigset_t *old)
 {
     bool names = sigismember(set, SIGPROF) == 1, may_block = names && how != SIG_UNBLOCK;
+    const bool rests = fv_clock_is_paused(s);
     sigset_t was;
 
     if (may_block)
@@ -19,10 +21,10 @@ static int change_mask(struct fv_sampler *s, int (*next)(int, const sigset_t *, 
     int err = next(how, set, &was);
     if (err)
         next(SIG_BLOCK, NULL, &was); /* nothing has changed */
-    bool blocked = sigismember(&was, SIGPROF) == 1;
+    bool blocked = sigismember(&was, SIGPROF) == 1, by_handler = blocked && !rests;
     if (!err)
         blocked = how == SIG_BLOCK ? blocked || names : how == SIG_UNBLOCK ? blocked && !names : names;
-    if (!blocked)
+    if (!blocked || by_handler)
         fv_clock_resume(s);
     if (!err && old)
         *old = was;

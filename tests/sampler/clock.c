@@ -243,6 +243,28 @@ static void on_user(int signal)
     (void)signal;
 }
 
+static void blocks_all(int signal)
+{
+    sigset_t all, before;
+
+    (void)signal;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A handler's signals are all blocked, which it changes nothing about: it has returned when there is to be a tick. */
+static void handles(void)
+{
+    struct sigaction user = { .sa_handler = blocks_all };
+
+    sigfillset(&user.sa_mask);
+    sigaction(SIGUSR1, &user, NULL);
+    busy(0.05);
+    raise(SIGUSR1);
+    busy(0.4);
+}
+
 /* Signals that are let in for the time of a call alone. */
 static void let_in(void)
 {
@@ -401,6 +423,8 @@ int main(int argc, char **argv)
         profiler();
     else if (!strcmp(way, "blocked"))
         blocked();
+    else if (!strcmp(way, "handles"))
+        handles();
     else if (!strcmp(way, "let_in"))
         let_in();
     else if (!strcmp(way, "executes") && argc > 2)

@@ -71,6 +71,7 @@ def unnoticed(tap, clock, by_event):
         check(sampler['tool_ns'] < 0.02 * 0.5e9, 'its time: {}', sampler)
     for way, what, ticks in (
         ('blocked', 'signals that are blocked: none is pending, waited for, or lost', 40),
+        ('handles', 'a handler that blocks all signals, and unblocks them', 25),
         ('let_in', 'ppoll, pselect, epoll_pwait, sigsuspend: not interrupted', 30),
         ('children', 'children have no ticks, and their own actions', 15),
         ('ends', 'SIGPROF that nobody handles ends the program', 15),
