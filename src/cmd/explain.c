@@ -60,7 +60,7 @@ static void put_words(const struct fv_page *p, const struct fv_profile *v, const
     if (isfinite(f->lost_s))
         snprintf(cost, sizeof(cost), ", %.6g s, %s of the time of all ranks (%s)", f->lost_s,
                  fv_words_percent(f->lost_s, v->model->efficiency.total_s, part), fv_words_seconds(f->lost_s, lost));
-    fv_page_item(p, FV_BOLD, 0, "%s%s", f->def->title, cost);
+    fv_page_item(p, FV_BOLD, 0, "%s%s", f->title, cost);
     fv_page_item(p, FV_PLAIN, 0, "%s", f->text);
     fv_page_item(p, FV_DIM, 0, "evidence: %s", fv_evidence_words[f->evidence]);
     fv_page_item(p, FV_DIM, 0, "what it is: %s", f->def->doc);

@@ -161,7 +161,7 @@ static void put_findings(struct fv_jsonl *out, const struct fv_findings *finding
         const struct fv_finding *f = &findings->items[i];
 
         fv_jsonl_key_string(out, i ? ",{\"name\":" : "{\"name\":", f->def->name);
-        fv_jsonl_key_string(out, ",\"title\":", f->def->title);
+        fv_jsonl_key_string(out, ",\"title\":", f->title);
         fv_jsonl_key_string(out, ",\"text\":", f->text);
         fv_jsonl_key_real(out, ",\"lost_s\":", f->lost_s);
         fv_jsonl_key_string(out, ",\"next\":", f->next ? f->next : "");

@@ -87,7 +87,7 @@ static void put_finding(FILE *out, const struct brief *b, const struct fv_findin
 {
     char id[FV_FINDING_ID], lost[FV_WORD], part[FV_WORD];
 
-    fprintf(out, "finding %s: %s", fv_finding_id(b->v->findings, f, id), f->def->title);
+    fprintf(out, "finding %s: %s", fv_finding_id(b->v->findings, f, id), f->title);
     if (isfinite(f->lost_s))
         fprintf(out, ", %s, %s", seconds(f->lost_s, lost),
                 fv_words_percent(f->lost_s, b->v->model->efficiency.total_s, part));
@@ -154,7 +154,7 @@ static void put_finding_json(struct fv_json *j, const struct brief *b, const str
 
     fv_json_object(j, NULL);
     fv_json_string(j, "finding_id", fv_finding_id(b->v->findings, f, id));
-    fv_json_string(j, "title", f->def->title);
+    fv_json_string(j, "title", f->title);
     fv_json_real(j, "lost_s", f->lost_s);
     fv_json_real(j, "lost_share", f->lost_s / b->v->model->efficiency.total_s);
     fv_json_string(j, "evidence", fv_evidence_words[f->evidence]);

@@ -255,6 +255,24 @@ static void who_waits_since_before_the_look_hangs(void **state)
     const struct fv_finding *f = judge_hang(2000);
     assert_non_null(f);
     assert_int_equal(f->rank, 1);
+    assert_string_equal(f->title, "Held up"); /* it may go on */
+    assert_non_null(strstr(f->text, "Rank 1 was in "));
+}
+
+/* It was elsewhere then. */
+static void a_look_before_its_last_call_tells_nothing(void **state)
+{
+    (void)state;
+    begin();
+    receives(0, 100);
+    computes(1, 2900);
+    for (int i = 0; i < 2; i++)
+        file[i].header.alive_ticks = file[i].header.begin_ticks + 6000 * MS;
+    const struct fv_finding *f = judge_hang(2000);
+    assert_non_null(f);
+    assert_null(strstr(f->text, " was in "));
+    assert_int_equal(fv_looked_holds_up(profile->model, 1), 0);
+    assert_words(thread(1, 100), "has gone on since");
 }
 
 static void calls_begun_since_the_look_are_progress(void **state)
@@ -306,6 +324,7 @@ int main(void)
         TEST(what_was_seen_from_outside),
         TEST(later_looks_of_others),
         TEST(who_waits_since_before_the_look_hangs),
+        TEST(a_look_before_its_last_call_tells_nothing),
         TEST(calls_begun_since_the_look_are_progress),
         TEST(so_are_those_of_the_rank_that_is_waited_for),
     };

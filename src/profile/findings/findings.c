@@ -30,6 +30,7 @@ struct fv_finding *fv_finding_add(struct fv_findings *f, double lost_s, enum fv_
 {
     FV_GROW(f->items, f->room, f->count + 1);
     f->items[f->count] = (struct fv_finding){ .def = f->current,
+                                              .title = f->current->title,
                                               .lost_s = lost_s,
                                               .evidence = evidence,
                                               .rank = FV_NONE,

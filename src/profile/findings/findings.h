@@ -42,7 +42,8 @@ extern const size_t fv_finding_def_count;
 
 struct fv_finding {
     const struct fv_finding_def *def;
-    double lost_s; /* NAN: it costs no time by itself, or nobody can tell how much */
+    const char *title; /* as the row's, or milder */
+    double lost_s;     /* NAN: it costs no time by itself, or nobody can tell how much */
     enum fv_evidence evidence;
     uint32_t rank;               /* that it is about, in fv_model.ranks; FV_NONE: no single one */
     uint32_t site;               /* call site; FV_NONE: none */

@@ -28,7 +28,7 @@ static void get_name(void *subject, const void *row, const struct fv_column_def 
 
 static void get_title(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = ((const struct fv_finding *)row)->def->title;
+    v->text = ((const struct fv_finding *)row)->title;
 }
 
 static void get_evidence(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)

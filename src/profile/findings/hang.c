@@ -86,6 +86,8 @@ static bool say_look(const struct fv_profile *v, struct fv_finding *f, uint32_t 
     struct fv_look_tree tree;
     char path[1500];
 
+    if (fv_looks_are_past(v->model, rank))
+        return false;
     fv_look_tree_init(&tree, v);
     uint32_t node = end_of(&tree, fv_model_looks(v->model), rank);
     bool is_known = node != FV_NONE && tree.nodes[node].parent != FV_NONE;
@@ -140,7 +142,7 @@ static void say_next(const struct fv_model *m, struct fv_findings *f, struct fv_
     else if (r->state == FV_RANK_RUNNING)
         fv_finding_next(f, finding, "%scall paths of all threads, now: %s",
                         asks(m, finding->rank) ? "it may wait for a file; " : "", FV_FINDING_COMMAND(m, "where"));
-    else if (fv_model_looks(m)->request)
+    else if (fv_model_looks(m)->request && !fv_looks_are_past(m, finding->rank))
         fv_finding_next(f, finding, "all threads: %s", FV_FINDING_COMMAND(m, "report", "--table", "looked_threads"));
     else
         fv_finding_next(f, finding, "run it with fvmpi run --hang-after 60s, which records where all threads are");
@@ -149,6 +151,13 @@ static void say_next(const struct fv_model *m, struct fv_findings *f, struct fv_
 static bool crashed(const struct fv_signal_view *signal)
 {
     return signal->number && !fv_signal_is_request(signal);
+}
+
+/* Nobody knows of a rank outside of MPI, or in a call whose end was not judged, that it does not. */
+static bool may_go_on(const struct fv_hang *h, uint32_t rank)
+{
+    return !h->mismatch_count && !h->cycle_count &&
+           (h->ranks[rank].state == FV_HANG_ACTIVE || h->ranks[rank].state == FV_HANG_UNTOLD);
 }
 
 FV_FINDING(hang)
@@ -164,6 +173,8 @@ FV_FINDING(hang)
     at = strstr(headline, ": ");
     fv_words_add(text, sizeof(text), "%s", at ? at + 2 : headline);
     finding->rank = rank;
+    if (may_go_on(fv_model_hang(m), rank))
+        finding->title = "Held up";
     if (!fv_model_hang(m)->mismatch_count && fv_model_hang(m)->cycle_count) {
         fv_hang_rank(m, rank, headline, sizeof(headline));
         fv_words_add(text, sizeof(text), ". R%s", headline + 1);

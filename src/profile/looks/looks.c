@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See looks.h. */
 #include "profile/looks/looks.h"
+#include "profile/hang/hang.h"
 #include "profile/build.h"
 #include "profile/looks/looks_relations.h"
 
@@ -299,6 +300,16 @@ const struct fv_track fv_track_looks = {
     .finish = finish_looks,
     .of_process = true,
 };
+
+#define SINCE_S 1e-3 /* more than threads answer one after the other, and clocks are apart */
+
+bool fv_looks_are_past(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_hang *h = fv_model_hang(m);
+
+    return m->ranks[rank].in_call.begin_s > fv_model_looks(m)->at_s + SINCE_S &&
+           !(h && h->ranks[rank].state == FV_HANG_ASKS);
+}
 
 void fv_looks_fold(struct fv_model *m, struct fv_alikes *alikes)
 {

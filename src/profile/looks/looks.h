@@ -72,4 +72,8 @@ struct fv_seen_looks {
 
 FV_SUBJECT_DATA(struct fv_looks, looks, looks)
 
+/* Has the rank's main thread begun or ended a call of MPI since the last look, so that it is not where it was then?
+ * Not asked of one that asks in vain. */
+bool fv_looks_are_past(const struct fv_model *model, uint32_t rank);
+
 #endif

@@ -21,7 +21,7 @@ uint32_t fv_looked_holds_up(const struct fv_model *m, uint32_t rank)
     const struct fv_hang *h = fv_model_hang(m);
     uint32_t waiting = 0;
 
-    for (size_t i = 0; h && i < h->cause_count; i++)
+    for (size_t i = 0; h && !fv_looks_are_past(m, rank) && i < h->cause_count; i++)
         for (uint32_t k = 0; k < h->causes[i].count; k++)
             if (h->causes[i].ranks[k] == rank && h->causes[i].waiting > waiting)
                 waiting = h->causes[i].waiting;
@@ -404,6 +404,8 @@ char *fv_looked_words(const struct fv_profile *v, const struct fv_looks_thread *
         fv_words_add(out, bytes, "%sfile %s", out[0] ? "; " : "", t->file);
     say_lock(v, t, out, bytes);
     say_movement(t, out, bytes);
+    if (t->is_main && fv_looks_are_past(v->model, t->rank) && v->model->ranks[t->rank].state != FV_RANK_RUNNING)
+        fv_words_add(out, bytes, "%shas gone on since", out[0] ? "; " : "");
     if (why)
         fv_words_add(out, bytes, "%s%s: %s", out[0] ? "; " : "", t->how == FV_LOOKED_DEAD ? "dead" : "not interrupted",
                      why);

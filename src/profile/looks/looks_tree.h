@@ -39,8 +39,8 @@ struct fv_look_tree {
 void fv_look_tree_init(struct fv_look_tree *out, const struct fv_profile *profile);
 void fv_look_tree_release(struct fv_look_tree *tree);
 
-/* How many ranks wait for this one, directly or through others, which does not wait itself; 0: none, or it is in a
- * cycle. */
+/* How many ranks wait for this one, directly or through others, which does not wait itself; 0: none, it is in a
+ * cycle, or it has gone on since the last look. */
 uint32_t fv_looked_holds_up(const struct fv_model *model, uint32_t rank);
 /* What there is to say of a thread beside its path: "runs: 3 of 3 looks differ below it", "file /tmp/a; the same in
  * all 3 looks", "not interrupted: it is stopped". Returns out. */

@@ -64,7 +64,7 @@ static void put_sentence(const struct fv_page *p, const struct fv_profile *v, si
     if (isfinite(f->lost_s))
         snprintf(cost, sizeof(cost), ", %s%s (%s)", f->evidence == FV_EVIDENCE_ESTIMATE ? "about " : "",
                  fv_words_seconds(f->lost_s, lost), fv_words_percent(f->lost_s, v->model->efficiency.total_s, part));
-    fv_page_item(p, FV_PLAIN, 0, "- %s%s: %s", f->def->title, cost, f->text);
+    fv_page_item(p, FV_PLAIN, 0, "- %s%s: %s", f->title, cost, f->text);
 }
 
 /* A command that is on one line can be pasted. Where it does not fit behind the words before it, it has a line of its
