@@ -99,7 +99,7 @@ function iterationBars(unit, rows) {
       "figcaption",
       null,
       make("b", null, plural(unit.count, "iteration")),
-      unit.function ? " of the loop in " + unit.function + (unit.place ? " at " + unit.place : "") : "",
+      unit.function ? " in " + unit.function + (unit.place ? " at " + unit.place : "") : "",
       under,
     ),
     picture,

@@ -126,6 +126,10 @@ def of_archive(directory):
     for rank in harness.profile_of(os.path.join(directory, 'traces.otf2'))['ranks']:
         from_s = kept[rank['rank']]  # of the run; the rank may have begun later
         check(abs(rank['paused_s'] - from_s) < 0.2 * from_s, '{} {}', rank['paused_s'], kept)
+    before = ['--from', '0', '--to', str(min(kept.values()) / 2)]
+    text = ' '.join(run([FVMPI, 'report', directory, *before]).out.split())
+    check('the trace has nothing here: recording was paused, or the trace kept what came later' in text, '{}', text)
+    check('off from the start' not in text, '{}', text)
 
 
 def copied(directory, to):

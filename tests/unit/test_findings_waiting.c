@@ -181,7 +181,8 @@ static void what_is_not_judged_has_a_line(void **state)
         long_text[i] = i % 8 ? 'x' : ' ';
     long_text[sizeof(long_text) - 1] = '\0';
     for (size_t i = 0; i < 3; i++)
-        items[i] = (struct fv_finding){ .def = &def, .lost_s = 10, .text = long_text, .next = "do this" };
+        items[i] =
+            (struct fv_finding){ .def = &def, .title = def.title, .lost_s = 10, .text = long_text, .next = "do this" };
     FILE *out = open_memstream(&text, &bytes);
     assert_int_equal(fv_view_first(&profile, &options, out), 0);
     fclose(out);

@@ -31,10 +31,12 @@ static bool is_main(void *subject, const void *row, const struct fv_column_def *
 
 static const struct fv_column_def unit_columns[] = {
     FV_DATA_ID_COLUMN(iterations, struct fv_iterations, "unit_id", units, "Index of the unit, from 0."),
-    { "inside", "in", "id", "The unit that it is nested in. Null: none.", FV_FIELD(U, inside),
+    { "inside", "inside", "id", "The unit that it is nested in. Null: none.", FV_FIELD(U, inside),
       .flags = FV_UNLESS_NONE },
-    { "function", "loop in", "",
-      "The function that has the loop; if it has one call site, the function that calls MPI. Null: not known.",
+    { "function", "in", "",
+      "The innermost function that all calls of an iteration are made in: it has the loop, or is called in it. Null: "
+      "not "
+      "known.",
       FV_GET(FV_TYPE_TEXT, get_function), .flags = FV_NULLABLE | FV_NAME },
     { "place", "at", "", "File and line of a call in it, without directories. Null: not known.",
       FV_GET(FV_TYPE_TEXT, fv_get_path_place), .flags = FV_NULLABLE, .argument = offsetof(U, node) },
@@ -44,7 +46,8 @@ static const struct fv_column_def unit_columns[] = {
       FV_GET(FV_TYPE_TEXT, get_source), .words = source_words },
     { "count", "iterations", "", "How many there are.", FV_FIELD(U, count) },
     { "rank_count", "ranks", "",
-      "Ranks that have as many. Others are left out. Units without rows in iterations_by_number are of one rank.",
+      "Ranks that make these calls as often. Others are left out. Units without rows in iterations_by_number are of "
+      "one rank.",
       FV_FIELD(U, ranks) },
     { "begin_s", "begin", "s", "When the first one began.", FV_FIELD(U, begin_s) },
     { "end_s", "end", "s", "When the last one ended.", FV_FIELD(U, end_s) },

@@ -15,7 +15,8 @@ static void put_note(const struct fv_page *p, const struct fv_model *m, const st
     if (units > 1)
         snprintf(of, sizeof(of), "unit %zu: ", unit);
     if (u->ranks < m->rank_count)
-        fv_text_note(p, FV_PLAIN, "%sof %u ranks: the others have not as many iterations", of, u->ranks);
+        fv_text_note(p, FV_PLAIN, "%sof %u of %zu ranks: the others do not make the same calls as often", of, u->ranks,
+                     m->rank_count);
     if (t->step)
         fv_text_note(p, FV_PLAIN, "%sfrom number %zu on, iterations take %s times as long as before", of, t->step,
                      fv_words_times(t->factor, 2, first));

@@ -74,8 +74,8 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
         fv_text_note(p, FV_YELLOW, "MPI_Pcontrol(2) discarded what was recorded before it: at most %s of a rank",
                      fv_words_seconds(forgotten, part));
     if (paused > 0)
-        fv_text_note(p, FV_YELLOW, "recording was paused for %s over all ranks; that time is left out",
-                     fv_words_seconds(paused, part));
+        fv_text_note(p, FV_YELLOW, "recording was paused%s for %s over all ranks; that time is left out",
+                     fv_model_is_of_archive(m) ? ", or not kept in the trace," : "", fv_words_seconds(paused, part));
 }
 
 FV_TEXT_SECTION(notes)
