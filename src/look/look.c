@@ -36,9 +36,11 @@ bool fv_look_request_parse(const char *text, struct fv_look_request *out)
     return true;
 }
 
+#define PATIENCE 20 /* ms, for all threads of a process */
+
 struct asking {
     pid_t pid;
-    unsigned signal, asked;
+    unsigned signal, asked, patience;
     bool is_foreign; /* signals are not allowed */
     uint64_t look;
     fv_look_fn *seen;
@@ -150,13 +152,11 @@ static bool has(uint64_t signals, unsigned signal)
     return signal && signals >> (signal - 1) & 1;
 }
 
-#define PATIENCE 20 /* ms */
-
 /* Waits while it runs with the signal blocked, as in a handler, such as one of a clock sample. */
-static bool read_when_open(const struct asking *a, uint32_t tid, struct status *out)
+static bool read_when_open(struct asking *a, uint32_t tid, struct status *out)
 {
-    for (unsigned i = 0; read_status(a, tid, out); i++) {
-        if (i == PATIENCE || out->state != 'R' || !has(out->blocked, a->signal))
+    for (; read_status(a, tid, out); a->patience--) {
+        if (!a->patience || out->state != 'R' || !has(out->blocked, a->signal))
             return true;
         syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
@@ -190,7 +190,7 @@ static void ask(void *context, uint32_t tid)
 
 unsigned fv_look_ask(pid_t pid, unsigned signal, uint64_t look, fv_look_fn *seen, void *context)
 {
-    struct asking a = { pid, signal, 0, false, look, seen, context };
+    struct asking a = { pid, signal, 0, PATIENCE, false, look, seen, context };
     char path[40];
 
     a.is_foreign = syscall(SYS_kill, pid, 0) && errno == EPERM;

@@ -328,10 +328,11 @@ static void say_off(struct fv_model *m)
     for (size_t i = 0; i < m->rank_count; i++)
         off += m->ranks[i].never_on;
     if (off && fv_model_is_of_archive(m))
-        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
-                       "of %u %s the trace has nothing here: recording was paused, or the trace kept what came later "
-                       "(--trace-keep)",
-                       off, off == 1 ? "rank" : "ranks");
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, NULL,
+            "the trace has nothing of %u %s in this time: recording was paused, or --trace-keep kept what came "
+            "later",
+            off, off == 1 ? "rank" : "ranks");
     else if (off)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
                        "%u %s recorded nothing: recording was off from the start%s and was never switched on, which "

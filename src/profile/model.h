@@ -220,6 +220,7 @@ struct fv_rank {
     struct fv_signal_view signal;
     double begin_s, end_s; /* end: or the latest sign of life */
     double in_vain_s; /* to its last clock sample no call of MPI ended but those that asked in vain; 0: not known */
+    bool has_child;   /* ... while a child process lived, that it may wait for */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
     bool has_children;  /* by fork(), or waited for */
     bool never_on;      /* recording was off from the start to the end */

@@ -425,6 +425,7 @@ static void set_times(struct fv_build *b, uint32_t rank)
     set_tool_time(b, rank);
     if (h->progress_ticks && h->alive_ticks)
         r->in_vain_s = fmax(fv_build_time(m, rank, h->alive_ticks) - fv_build_time(m, rank, h->progress_ticks), 0);
+    r->has_child = h->progress_ticks && (int64_t)(h->child_ticks - h->progress_ticks) > 0;
     r->begin_s = fv_build_time(m, rank, begin);
     r->end_s = fv_build_time(m, rank, life);
     if (r->end_s < r->begin_s) {

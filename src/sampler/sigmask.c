@@ -7,8 +7,8 @@
 
 #if FV_SAMPLER_SIGNALS && defined(PIC)
 
-/* The clock stands still before the signal is blocked, and until it is no more. In a handler that blocks it for as long
- * as it runs, the clock goes on: nobody tells when that returns. */
+/* The clock stands still before the signal is blocked, and until it is no more. In a handler that was entered
+ * with it blocked, the clock goes on: nobody tells when that returns. */
 static int change_mask(struct fv_sampler *s, int (*next)(int, const sigset_t *, sigset_t *), int how,
                        const sigset_t *set, sigset_t *old)
 {

@@ -141,12 +141,12 @@ static bool others_compute(struct fv_progress *p)
     return begin_ns && (int64_t)(p->other_ns - other_begin_ns) >= (int64_t)(all_ns - begin_ns) / OTHERS_SHARE;
 }
 
-/* What a child process does cannot be seen. */
+/* That lives: of those that have ended, none can go on. */
 static bool has_child(void)
 {
-    siginfo_t info = { 0 };
+    siginfo_t info;
 
-    return !syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT, NULL) && !info.si_pid;
+    return !syscall(SYS_waitid, P_ALL, 0, &info, WCONTINUED | WNOHANG | WNOWAIT, NULL);
 }
 
 static void note_progress(struct fv_sampler *s, const struct fv_readings *now)
@@ -164,8 +164,10 @@ static void note_progress(struct fv_sampler *s, const struct fv_readings *now)
         p->all_ns = 0;
     else
         __atomic_fetch_add(&vain_ns, cpu_ns, __ATOMIC_RELAXED);
-    if (goes_on || others_compute(p) || has_child())
+    if (goes_on || others_compute(p))
         __atomic_store_n(&fv_rt.writer.header->progress_ticks, now->ticks, __ATOMIC_RELAXED);
+    else if (has_child())
+        __atomic_store_n(&fv_rt.writer.header->child_ticks, now->ticks, __ATOMIC_RELAXED);
 }
 
 void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv_readings *now)

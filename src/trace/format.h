@@ -196,8 +196,8 @@ struct fv_file_header {
     uint64_t trace_keep; /* [bytes] the trace is a ring of chunks, about so large, of the newest events; 0: it is none
                           */
     uint64_t progress_ticks; /* of the last clock sample before which, since its thread's one before, a call of MPI had
-                              * ended that did not ask in vain, or threads had computed, or a child process lived; 0:
-                              * not known */
+                              * ended that did not ask in vain, or threads had computed; 0: not known */
+    uint64_t child_ticks;    /* of the last one that found no progress, but a child process that lives; 0: none did */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 

@@ -18,7 +18,8 @@ extern fv_find_fn fv_find_hang, fv_find_no_processor, fv_find_noise, fv_find_lat
 const struct fv_finding_def fv_finding_defs[] = {
     { "hang", "Hang",
       "The run hangs, or hung when it was killed: the rank that holds the others up, and where it is. Titled Held up: "
-      "that rank is outside of MPI, and may go on. Lost: not known.",
+      "it is outside of MPI, in a call that is not judged, or asks while its child process lives, and may go on. Lost: "
+      "not known.",
       fv_find_hang, "looked_threads hang_causes hang_cycles hang_ranks" },
     { FV_FINDING_DISTURBED, "Noisy run",
       "Ranks were runnable but had no processor. Lost: the time that they, or other threads of theirs, were "

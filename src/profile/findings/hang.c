@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What it asks for may come from outside of MPI: a file, a clock. With a child process it would go on
- * (fv_file_header.progress_ticks). */
+/* What it asks for may come from outside of MPI: a child process, a file, a clock. */
 static bool asks(const struct fv_model *m, uint32_t rank)
 {
     return fv_model_hang(m)->ranks[rank].state == FV_HANG_ASKS;
@@ -141,7 +140,10 @@ static void say_next(const struct fv_model *m, struct fv_findings *f, struct fv_
                             : "look for why it leaves MPI while others wait for it");
     else if (r->state == FV_RANK_RUNNING)
         fv_finding_next(f, finding, "%scall paths of all threads, now: %s",
-                        asks(m, finding->rank) ? "it may wait for a file; " : "", FV_FINDING_COMMAND(m, "where"));
+                        !asks(m, finding->rank) ? ""
+                        : r->has_child          ? "it may wait for its child process, or a file; "
+                                                : "it may wait for a file; ",
+                        FV_FINDING_COMMAND(m, "where"));
     else if (fv_model_looks(m)->request && !fv_looks_are_past(m, finding->rank))
         fv_finding_next(f, finding, "all threads: %s", FV_FINDING_COMMAND(m, "report", "--table", "looked_threads"));
     else
@@ -153,11 +155,14 @@ static bool crashed(const struct fv_signal_view *signal)
     return signal->number && !fv_signal_is_request(signal);
 }
 
-/* Nobody knows of a rank outside of MPI, or in a call whose end was not judged, that it does not. */
-static bool may_go_on(const struct fv_hang *h, uint32_t rank)
+/* Nobody knows of a rank outside of MPI, in a call that was not judged, or with a child process, that it does not. */
+static bool may_go_on(const struct fv_model *m, uint32_t rank)
 {
+    const struct fv_hang *h = fv_model_hang(m);
+    const enum fv_hang_state state = h->ranks[rank].state;
+
     return !h->mismatch_count && !h->cycle_count &&
-           (h->ranks[rank].state == FV_HANG_ACTIVE || h->ranks[rank].state == FV_HANG_UNTOLD);
+           (state == FV_HANG_ACTIVE || state == FV_HANG_UNTOLD || (state == FV_HANG_ASKS && m->ranks[rank].has_child));
 }
 
 FV_FINDING(hang)
@@ -173,7 +178,7 @@ FV_FINDING(hang)
     at = strstr(headline, ": ");
     fv_words_add(text, sizeof(text), "%s", at ? at + 2 : headline);
     finding->rank = rank;
-    if (may_go_on(fv_model_hang(m), rank))
+    if (may_go_on(m, rank))
         finding->title = "Held up";
     if (!fv_model_hang(m)->mismatch_count && fv_model_hang(m)->cycle_count) {
         fv_hang_rank(m, rank, headline, sizeof(headline));

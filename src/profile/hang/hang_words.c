@@ -208,7 +208,8 @@ static void say_state(const struct fv_model *m, uint32_t rank, char *out, size_t
     if (h->state == FV_HANG_ASKS) {
         fv_words_add(out, bytes, "asking in vain with ");
         say_function(m, &r->in_call, out, bytes);
-        fv_words_add(out, bytes, ", for %s", fv_words_seconds(r->in_vain_s, seconds));
+        fv_words_add(out, bytes, ", for %s%s", fv_words_seconds(r->in_vain_s, seconds),
+                     r->has_child ? ", while a child process lives" : "");
         return;
     }
     if (!r->in_call.active) {

@@ -20,9 +20,10 @@ struct fv_twin_calls {
     const double *begin_s, *end_s;
     size_t count;
 };
-/* Calls on one line of the source, one after the other in each iteration, as of a macro, are no twins: each is made as
- * often, in turn, and what is computed before differs from one to the other. Those are told apart from then on. False:
- * there are none. */
+/* Calls on one line of the source, one after the other in each iteration, as of a macro, are no twins. They are taken
+ * to be those that are made in turn, where what is computed before differs from one to the other: a loop that was
+ * unrolled looks so, too, if it has a period that divides its copies. Those are told apart from then on. False: there
+ * are none. */
 bool fv_twins_part(struct fv_twins *twins, const struct fv_model *model, const struct fv_twin_calls *calls);
 void fv_twins_release(struct fv_twins *twins);
 
