@@ -164,11 +164,9 @@ def threads(experiment):
         calls = sum(t['count'] for r in whole['ranks'] for t in r['threads'] if t['thread'] == thread)
         equal('calls of thread {}'.format(thread), sum(s['count'] for s in part['callsites']), calls)
         equal('efficiency', part['efficiency']['parallel'], None)
-        check(
-            '--thread {}: the report is of these threads'.format(thread)
-            in ' '.join(report(experiment, '--thread', str(thread)).out.split()),
-            'said',
-        )
+        text = report(experiment, '--thread', str(thread)).out
+        check('--thread {}: the report is of these threads'.format(thread) in ' '.join(text.split()), 'said')
+        check('Threads  those that were chosen' in text, '{}', text)
     equal('operations on locks', counts, {lock['key']: lock['count'] for lock in whole['locks']})
     for lock in whole['locks']:
         close('waiting for ' + lock['kind'], waits[lock['key']], lock['wait_s'], 1e-9)

@@ -543,7 +543,7 @@ extern fv_find_fn fv_find_hang;
 static void assert_evidence(enum fv_evidence evidence)
 {
     struct fv_symbols symbols = { 0 };
-    struct fv_findings findings = { 0 };
+    struct fv_findings findings = { .current = fv_finding_defs };
     const struct fv_profile view = { &model, &symbols, NULL, &findings, 0 };
 
     fv_find_hang(&view, &findings);

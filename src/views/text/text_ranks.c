@@ -62,18 +62,18 @@ FV_TEXT_SECTION(comms)
 
 /* ---- threads ---- */
 
-/* By rank; a rank with one thread is a row of the ranks already. */
-static void put_threads(const struct fv_page *p, const struct fv_profile *v)
+/* By rank, of those with more than `less`. */
+static void put_threads(const struct fv_page *p, const struct fv_profile *v, uint32_t less, const char *about)
 {
     const struct fv_model *m = v->model;
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "threads");
     for (size_t i = 0; i < m->rank_count; i++)
-        for (uint32_t k = 0; m->ranks[i].threads > 1 && k < m->ranks[i].threads; k++)
+        for (uint32_t k = 0; m->ranks[i].threads > less && k < m->ranks[i].threads; k++)
             fv_sheet_add(&t.sheet, &m->ranks[i], &m->threads[m->ranks[i].first_thread + k], FV_PLAIN);
-    fv_page_heading(p, "Threads",
-                    "elapsed and CPU time of recorded threads; a number may stand for several, one after the other");
+    if (t.sheet.table.rows)
+        fv_page_heading(p, "Threads", about);
     fv_text_table_end(&t, "thread", "");
 }
 
@@ -100,7 +100,7 @@ FV_TEXT_SECTION(ranks)
     const struct fv_model *m = v->model;
 
     if (m->shown_threads) {
-        fv_text_relation(p, v, "threads", "thread", "those that were chosen");
+        put_threads(p, v, 0, "those that were chosen");
         return;
     }
     if (fv_text_serial(m) && m->rank_count < 2)
@@ -140,5 +140,6 @@ FV_TEXT_SECTION(ranks)
     free(chosen);
     free(order);
     if (threads)
-        put_threads(p, v);
+        put_threads(p, v, 1, /* of one thread the ranks have it already */
+                    "elapsed and CPU time of recorded threads; a number may stand for several, one after the other");
 }
