@@ -3,6 +3,7 @@
 #include "profile/iterations/twins.h"
 
 #include "profile/iterations/units.h"
+#include "tool/vec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -178,11 +179,6 @@ struct fv_twins fv_twins(const struct fv_build *b, bool traced)
 #define TURN_RATIO 2    /* of what is computed before one to before another */
 #define TURN_S     1e-6 /* and the difference, at least */
 
-static int by_seconds(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
 /* Calls of twins in their order. */
 struct turns {
     uint32_t *site;
@@ -203,28 +199,27 @@ static size_t round_of(const struct turns *t)
     return t->count / round >= FV_UNIT_LEAST ? round : 0;
 }
 
-static double median_of(const struct turns *t, size_t first, size_t round, double *sorted)
+static double median_of(const struct turns *t, size_t first, size_t round, double *room)
 {
     size_t n = 0;
 
     for (size_t i = first; i < t->count; i += round)
-        sorted[n++] = t->computed_s[i];
-    qsort(sorted, n, sizeof(*sorted), by_seconds);
-    return sorted[n / 2];
+        room[n++] = t->computed_s[i];
+    return fv_select(room, n, 0.5);
 }
 
 static bool differ(const struct turns *t)
 {
     const size_t round = round_of(t);
-    double *sorted = fv_xcalloc(t->count + 1, sizeof(*sorted)), least_s = INFINITY, most_s = 0;
+    double *room = fv_xcalloc(t->count + 1, sizeof(*room)), least_s = INFINITY, most_s = 0;
 
     for (size_t i = 0; i < round; i++) {
-        const double s = median_of(t, i, round, sorted);
+        const double s = median_of(t, i, round, room);
 
         least_s = fmin(least_s, s);
         most_s = fmax(most_s, s);
     }
-    free(sorted);
+    free(room);
     return round > 1 && most_s > TURN_RATIO * least_s + TURN_S;
 }
 
